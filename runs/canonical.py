@@ -1,0 +1,185 @@
+"""Text and JSON in one form: cleaning, strict parsing, digests, keys.
+
+Everything that models and tools say passes `clean` (or `clean_text`) once before
+it is stored; everything compared or sealed is digested from `dumps`.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Set
+from datetime import date, datetime, time
+from decimal import Decimal
+from enum import Enum
+from typing import Any, TypeAlias
+from uuid import UUID
+
+from runs.errors import InvalidCall
+
+MAX_DEPTH = 64
+QUOTE = 500
+
+Json: TypeAlias = Any
+"""None, bool, int, float, str, list and dict with text keys."""
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def clean_text(text: str) -> str:
+    """The text as both databases can store it.
+
+    NUL becomes the visible U+2400, a lone surrogate U+FFFD.
+    """
+    if text.isascii() and "\x00" not in text:
+        return text
+    return _UNSTORABLE.sub(lambda m: "\u2400" if m[0] == "\x00" else "\ufffd", text)
+
+
+def clean(value: Any, depth: int = 0) -> Json:
+    """Any Python value as JSON that both databases store.
+
+    Decimal and UUID become text, times ISO text, bytes base64 text with a mark,
+    sets sorted lists, NaN and infinities None. Deeper than `MAX_DEPTH` is cut.
+    """
+    if isinstance(value, str):
+        return clean_text(value)
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if abs(value) < float("inf") else None
+    if depth >= MAX_DEPTH:
+        return "… nested too deep"
+    return _clean_other(value, depth)
+
+
+def _clean_other(value: Any, depth: int) -> Json:
+    if isinstance(value, Mapping):
+        return {clean_text(str(k)): clean(v, depth + 1) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [clean(item, depth + 1) for item in value]
+    if isinstance(value, Set):
+        return sorted((clean(item, depth + 1) for item in value), key=str)
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, bytes | bytearray | memoryview):
+        return "base64:" + base64.b64encode(bytes(value)).decode()
+    return _clean_object(value, depth)
+
+
+def _clean_object(value: Any, depth: int) -> Json:
+    if isinstance(value, Enum):
+        return clean(value.value, depth)
+    if isinstance(value, Decimal | UUID):
+        return str(value)
+    if hasattr(value, "model_dump"):
+        return clean(value.model_dump(), depth)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return clean(dataclasses.asdict(value), depth)
+    return clean_text(str(value))
+
+
+def dumps(value: Json) -> str:
+    """Canonical JSON: sorted keys, no blanks, no NaN."""
+    return json.dumps(
+        value,
+        sort_keys=True,
+        separators=(",", ":"),
+        ensure_ascii=False,
+        allow_nan=False,
+    )
+
+
+def digest(value: Json) -> str:
+    """SHA-256 of the canonical JSON, 64 hex digits."""
+    return hashlib.sha256(dumps(value).encode()).hexdigest()
+
+
+def chain(previous: str, value: Json) -> str:
+    """The digest of a growing list without walking it again."""
+    return hashlib.sha256((previous + dumps(value)).encode()).hexdigest()
+
+
+def idempotency_key(
+    root_run: str, tool: str, arguments: Mapping[str, Json], occurrence: int
+) -> str:
+    """The key under which a call has its effect at most once.
+
+    The same in every try of a step and in every fork of a run; does not depend on
+    ids made by the model's provider.
+    """
+    return digest([root_run, tool, dict(arguments), occurrence])
+
+
+def shorten(text: str, limit: int = QUOTE) -> str:
+    """At most `limit` characters, with a mark where something was cut."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def loads(text: str) -> Json:
+    """Strict JSON: raises ValueError for NaN, depth and digits beyond measure."""
+    try:
+        value = json.loads(text, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+    if _depth(value) > MAX_DEPTH:
+        raise ValueError(f"nested deeper than {MAX_DEPTH}")
+    return value
+
+
+def parse_arguments(tool: str, raw: Json) -> dict[str, Json]:
+    """A model's arguments as an object, cleaned.
+
+    Takes text, an object, or nothing (which is `{}`). Raises `InvalidCall` that
+    names the tool, what is wrong and where, quoting at most `QUOTE` characters.
+    """
+    value = _parsed(tool, raw) if isinstance(raw, str) else raw
+    if value is None and not isinstance(raw, str):
+        return {}
+    if not isinstance(value, dict):
+        raise InvalidCall(
+            f"The arguments of {tool} are not a JSON object but"
+            f" {_kind(value)}: {shorten(str(raw))}"
+        )
+    return clean_object(value)
+
+
+def clean_object(value: Mapping[str, Any]) -> dict[str, Json]:
+    """`clean` of a mapping, typed as what it is."""
+    return {clean_text(str(k)): clean(v, 1) for k, v in value.items()}
+
+
+def _parsed(tool: str, raw: str) -> Json:
+    if not raw.strip():
+        return {}
+    try:
+        return loads(raw)
+    except ValueError as error:
+        raise InvalidCall(
+            f"The arguments of {tool} are not valid JSON ({error}): {shorten(raw)}"
+        ) from None
+
+
+def _kind(value: Json) -> str:
+    names = {list: "a list", str: "text", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _refuse(token: str) -> Json:
+    raise ValueError(f"{token} is not JSON")
+
+
+def _depth(value: Json) -> int:
+    deepest, todo = 0, [(value, 1)]
+    while todo:
+        item, depth = todo.pop()
+        if isinstance(item, dict | list):
+            deepest = max(deepest, depth)
+            children = item.values() if isinstance(item, dict) else item
+            todo.extend((child, depth + 1) for child in children)
+            if depth > MAX_DEPTH:
+                break
+    return deepest

@@ -1,0 +1,1 @@
+"""Model clients: how a request becomes a reply, one file a provider."""

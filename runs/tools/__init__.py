@@ -1,0 +1,1 @@
+"""The tools that agents may call: one file each, found by `registry`."""

@@ -1,0 +1,259 @@
+"""What a tool is: a typed function, its declared effect, and how long it may take.
+
+    @tool(effect=Effect.READ)
+    def look_up(key: str, context: Context) -> dict[str, str]:
+        "Look one record up by its key."
+
+The parameters become the JSON Schema the model sees (the docstring's first
+paragraph is the description); a parameter named `context` is filled by us. A tool
+raises the errors of `runs.errors`; whatever else escapes counts as fatal.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
+from runs.canonical import Json, clean_object
+from runs.errors import InvalidCall, TimedOut
+
+CONTEXT = "context"
+PLAN_ITEM = "plan_item"
+
+
+class Effect(StrEnum):
+    READ = "read"
+    IDEMPOTENT = "idempotent"
+    IRREVERSIBLE = "irreversible"
+
+
+class Asks(StrEnum):
+    """What a tool that is answered by a person asks for."""
+
+    QUESTION = "question"
+    ESCALATION = "escalation"
+
+
+class Reconciled(StrEnum):
+    HAPPENED = "happened"
+    NOT_HAPPENED = "not_happened"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """A moment of the monotonic clock after which an act must have ended."""
+
+    at: float
+
+    @classmethod
+    def after(cls, seconds: float) -> Deadline:
+        return cls(time.monotonic() + seconds)
+
+    def remaining(self) -> float:
+        """Seconds left; raises `TimedOut` when there are none."""
+        left = self.at - time.monotonic()
+        if left <= 0:
+            raise TimedOut("The tool did not answer within its deadline.")
+        return left
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a call knows besides its arguments.
+
+    `key` is the idempotency key (64 hex digits), the same in every try.
+    `settings` is the JSON an admin set on the tool. `attempt` counts from 1.
+    """
+
+    run_id: str
+    step: int
+    key: str
+    deadline: Deadline
+    attempt: int = 1
+    settings: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a call would do, for people: `fields` are (label, value, kind) rows.
+
+    `kind` is one of text, email, url, markdown, json, code.
+    """
+
+    headline: str
+    fields: tuple[tuple[str, str, str], ...] = ()
+    warning: str = ""
+
+
+@dataclass(frozen=True)
+class Reconciliation:
+    outcome: Reconciled
+    result: Json = None
+    evidence: str = ""
+
+
+Arguments = dict[str, Json]
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """A registered tool; everything about it that is not an admin's choice.
+
+    `effect_of` may look at the arguments. `describe` says verb and object in words
+    ("Send e-mail to ana@example.com"). `reconcile` finds out whether a call of an
+    irreversible tool took effect. `asks` marks tools a person answers: these are
+    never performed. `isolated` tools run in a child process that can be killed.
+    """
+
+    name: str
+    description: str
+    parameters: dict[str, Json]
+    effect: Effect
+    function: Callable[..., Any]
+    model: type[BaseModel]
+    effect_of: Callable[[Arguments], Effect] | None = None
+    describe: Callable[[Arguments], str] | None = None
+    preview: Callable[[Arguments, Context], Preview] | None = None
+    reconcile: Callable[[Arguments, Context], Reconciliation] | None = None
+    asks: Asks | None = None
+    isolated: bool = False
+    untrusted: bool = False
+    timeout_s: float | None = None
+    attempts: int | None = None
+    wants_context: bool = False
+
+    def effect_for(self, arguments: Arguments) -> Effect:
+        return self.effect_of(arguments) if self.effect_of else self.effect
+
+    def words(self, arguments: Arguments) -> str:
+        """Verb and object in words; never raises."""
+        if self.describe is not None:
+            try:
+                return self.describe(arguments)
+            except (KeyError, TypeError, ValueError, AttributeError):
+                return self.title
+        return self.title
+
+    @property
+    def title(self) -> str:
+        return self.name.replace("_", " ").capitalize()
+
+    def validate(self, arguments: Mapping[str, Json]) -> Arguments:
+        """The arguments as the tool will get them, JSON types kept.
+
+        Raises `InvalidCall` naming each field that is wrong.
+        """
+        try:
+            checked = self.model.model_validate(dict(arguments))
+        except ValidationError as error:
+            raise InvalidCall(_feedback(self.name, error)) from None
+        return clean_object(checked.model_dump(mode="json", exclude_unset=True))
+
+    def call(self, arguments: Arguments, context: Context) -> Any:
+        """Run the function; raises what it raises."""
+        checked = self.model.model_validate(arguments)
+        values = {name: getattr(checked, name) for name in type(checked).model_fields}
+        if self.wants_context:
+            values[CONTEXT] = context
+        return self.function(**values)
+
+
+def tool(
+    *,
+    effect: Effect,
+    name: str | None = None,
+    effect_of: Callable[[Arguments], Effect] | None = None,
+    describe: Callable[[Arguments], str] | None = None,
+    preview: Callable[[Arguments, Context], Preview] | None = None,
+    reconcile: Callable[[Arguments, Context], Reconciliation] | None = None,
+    asks: Asks | None = None,
+    isolated: bool = False,
+    untrusted: bool = False,
+    timeout_s: float | None = None,
+    attempts: int | None = None,
+) -> Callable[[Callable[..., Any]], ToolSpec]:
+    """Turn a typed function into a `ToolSpec`; raises TypeError if it has no types.
+
+    `timeout_s` and `attempts` are defaults that an admin may change per tool.
+    """
+
+    def decorate(function: Callable[..., Any]) -> ToolSpec:
+        model = _arguments_model(function)
+        return ToolSpec(
+            name=name or function.__name__,
+            description=_first_paragraph(function),
+            parameters=_schema(model),
+            effect=effect,
+            function=function,
+            model=model,
+            effect_of=effect_of,
+            describe=describe,
+            preview=preview,
+            reconcile=reconcile,
+            asks=asks,
+            isolated=isolated,
+            untrusted=untrusted,
+            timeout_s=timeout_s,
+            attempts=attempts,
+            wants_context=CONTEXT in inspect.signature(function).parameters,
+        )
+
+    return decorate
+
+
+def _arguments_model(function: Callable[..., Any]) -> type[BaseModel]:
+    hints = get_type_hints(function, include_extras=True)
+    fields: dict[str, Any] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name == CONTEXT:
+            continue
+        if name not in hints:
+            raise TypeError(f"{function.__name__}: parameter {name} has no type")
+        required = parameter.default is inspect.Parameter.empty
+        fields[name] = (hints[name], ... if required else parameter.default)
+    config = ConfigDict(extra="forbid", arbitrary_types_allowed=False)
+    return create_model(f"{function.__name__}_arguments", __config__=config, **fields)
+
+
+def _schema(model: type[BaseModel]) -> dict[str, Json]:
+    schema = model.model_json_schema()
+    schema.pop("title", None)
+    for field_schema in schema.get("properties", {}).values():
+        field_schema.pop("title", None)
+    return schema
+
+
+def _first_paragraph(function: Callable[..., Any]) -> str:
+    doc = inspect.getdoc(function)
+    if not doc:
+        raise TypeError(f"{function.__name__} needs a docstring: the model reads it")
+    return " ".join(doc.split("\n\n")[0].split())
+
+
+def _feedback(name: str, error: ValidationError) -> str:
+    problems = "; ".join(
+        f"{'.'.join(map(str, item['loc'])) or 'arguments'}: {item['msg']}"
+        for item in error.errors(include_url=False, include_input=False)[:10]
+    )
+    return f"The arguments of {name} do not fit: {problems}."
+
+
+__all__ = [
+    "Arguments",
+    "Asks",
+    "Context",
+    "Deadline",
+    "Effect",
+    "Preview",
+    "Reconciled",
+    "Reconciliation",
+    "ToolSpec",
+    "tool",
+]
