@@ -1,0 +1,97 @@
+"""Readers of the environment that fail loudly.
+
+Each reader takes the variable's name and a default, and raises
+`ImproperlyConfigured` naming the variable, what was expected and what was
+found. A variable that is set to nothing counts as not set.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
+from math import isfinite
+from typing import TypeVar
+
+from django.core.exceptions import ImproperlyConfigured
+
+T = TypeVar("T")
+
+_TRUE = {"1", "true", "yes", "on"}
+_FALSE = {"0", "false", "no", "off"}
+
+
+def text(name: str, default: str = "") -> str:
+    return os.environ.get(name, "").strip() or default
+
+
+def flag(name: str, default: bool = False) -> bool:
+    raw = text(name).lower()
+    if not raw:
+        return default
+    if raw in _TRUE:
+        return True
+    if raw in _FALSE:
+        return False
+    raise _wrong(name, "one of 1, 0, true, false, yes, no, on, off", raw)
+
+
+def integer(name: str, default: int, *, minimum: int = 0) -> int:
+    raw = text(name)
+    value = _parse(name, raw, int, "a whole number") if raw else default
+    if value < minimum:
+        raise _wrong(name, f"a whole number of at least {minimum}", raw)
+    return value
+
+
+def number(name: str, default: float, *, above_zero: bool = False) -> float:
+    raw = text(name)
+    value = _parse(name, raw, float, "a number") if raw else default
+    if not isfinite(value) or value < 0 or (above_zero and value == 0):
+        bound = "a number above 0" if above_zero else "a number of at least 0"
+        raise _wrong(name, bound, raw)
+    return value
+
+
+def share(name: str, default: float) -> float:
+    """A number from 0 to 1."""
+    value = number(name, default)
+    if value > 1:
+        raise _wrong(name, "a number from 0 to 1", text(name))
+    return value
+
+
+def money(name: str, default: Decimal) -> Decimal:
+    """An amount in US dollars, never negative."""
+    raw = text(name)
+    expected = "an amount such as 0.50"
+    value = _parse(name, raw, Decimal, expected) if raw else default
+    if not value.is_finite() or value < 0:
+        raise _wrong(name, expected, raw)
+    return value
+
+
+def words(name: str, default: Sequence[str] = ()) -> list[str]:
+    """A list divided by commas; spaces around the parts are dropped."""
+    raw = text(name)
+    if not raw:
+        return list(default)
+    return [part.strip() for part in raw.split(",") if part.strip()]
+
+
+def choice(name: str, default: str, *, among: Sequence[str]) -> str:
+    value = text(name, default)
+    if value not in among:
+        raise _wrong(name, "one of " + ", ".join(among), value)
+    return value
+
+
+def _parse(name: str, raw: str, kind: Callable[[str], T], expected: str) -> T:
+    try:
+        return kind(raw)
+    except (ValueError, InvalidOperation):
+        raise _wrong(name, expected, raw) from None
+
+
+def _wrong(name: str, expected: str, found: str) -> ImproperlyConfigured:
+    return ImproperlyConfigured(f"{name} must be {expected}, but it is {found!r}.")

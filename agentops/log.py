@@ -1,0 +1,94 @@
+"""Log lines that carry the run, the step and the attempt they belong to.
+
+    with log.bound(run=run.id, step=7, attempt=2):
+        logger.info("calling the model")
+
+What is bound lives in a context variable: it holds for the thread that entered
+the block and for nothing else, and blocks within blocks add up.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
+from typing import Any
+
+from agentops import env
+
+KEYS = ("run", "step", "attempt")
+FORMATS = ("plain", "json")
+
+_nothing: Mapping[str, str] = MappingProxyType({})
+_bound: ContextVar[Mapping[str, str]] = ContextVar("agentops_log", default=_nothing)
+
+
+@contextmanager
+def bound(**values: object) -> Iterator[None]:
+    """Put `run`, `step` or `attempt` on every line logged inside the block."""
+    unknown = set(values) - set(KEYS)
+    if unknown:
+        raise TypeError(f"only {', '.join(KEYS)} can be bound, not {unknown}")
+    token = _bound.set({**_bound.get(), **{k: str(v) for k, v in values.items()}})
+    try:
+        yield
+    finally:
+        _bound.reset(token)
+
+
+def current() -> Mapping[str, str]:
+    """What is bound here and now."""
+    return _bound.get()
+
+
+class ContextFilter(logging.Filter):
+    """Copies what is bound onto the record; keeps what the caller gave."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        values = _bound.get()
+        for key in KEYS:
+            if not hasattr(record, key):
+                setattr(record, key, values.get(key, "-"))
+        return True
+
+
+def config() -> dict[str, Any]:
+    """The value of Django's `LOGGING`, as `AGENTOPS_LOG` and `_LEVEL` ask."""
+    level = env.choice(
+        "AGENTOPS_LOG_LEVEL", "INFO", among=("DEBUG", "INFO", "WARNING", "ERROR")
+    )
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "filters": {"context": {"()": "agentops.log.ContextFilter"}},
+        "formatters": {
+            "plain": {
+                "format": "{asctime} {levelname} {name} "
+                "run={run} step={step} attempt={attempt} {message}",
+                "style": "{",
+            },
+            "json": {
+                "()": "pythonjsonlogger.json.JsonFormatter",
+                "fmt": "{asctime} {levelname} {name} {run} {step} {attempt} {message}",
+                "style": "{",
+                "rename_fields": {"asctime": "time", "levelname": "level"},
+            },
+        },
+        "handlers": {
+            "console": {
+                "class": "logging.StreamHandler",
+                "filters": ["context"],
+                "formatter": env.choice("AGENTOPS_LOG", "plain", among=FORMATS),
+            }
+        },
+        "root": {"handlers": ["console"], "level": level},
+        "loggers": {
+            # Its own lines tell of every task; a driver's task is not news.
+            "django-q": {"level": "WARNING"},
+            "httpx2": {"level": "WARNING"},
+            "httpcore2": {"level": "WARNING"},
+            "openai": {"level": "WARNING"},
+        },
+    }

@@ -1,0 +1,213 @@
+"""Settings, all from the environment (docs/deploy.md lists the variables).
+
+Without any variable this is the embedded installation: SQLite, a secret key
+made once, plain HTTP on this host and the demo model.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+from csp.constants import NONE, SELF
+
+from agentops import conf, env, log, secret
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = Path(env.text("AGENTOPS_VAR", str(BASE_DIR / "var")))
+
+# Who we are
+DEBUG = env.flag("DEBUG")
+SECRET_KEY = env.text("SECRET_KEY") or secret.key_in(VAR_DIR)
+SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
+
+INSTALLED_APPS = [
+    "agentops",
+    "reviews",
+    "runs",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "django_q",
+    "csp",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "agentops.urls"
+WSGI_APPLICATION = "agentops.wsgi.application"
+ASGI_APPLICATION = "agentops.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+# Rows
+DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{VAR_DIR / 'agentops.sqlite3'}")
+SQLITE_OPTIONS: dict[str, Any] = {
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 20,
+    # FULL: a committed intent must survive a power cut, or it is acted on twice.
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
+}
+
+
+def database(url: str) -> dict[str, Any]:
+    """Django's settings for one database, from its URL."""
+    found: dict[str, Any] = dict(dj_database_url.parse(url))
+    if found["ENGINE"] == "django.db.backends.sqlite3":
+        return found | {"OPTIONS": found.get("OPTIONS", {}) | SQLITE_OPTIONS}
+    return found | {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+
+
+DATABASES = {"default": database(DATABASE_URL)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+Q_CLUSTER: dict[str, Any] = {
+    "name": "agentops",
+    "orm": "default",
+    "ALT_CLUSTERS": {},
+    "workers": env.integer("AGENTOPS_WORKERS", 3, minimum=2),
+    "timeout": 60,
+    # Longer than the longest task, its wait in the local queue included.
+    "retry": 1500,
+    "ack_failures": True,
+    "max_attempts": 1,
+    "save_limit": -1,
+    "queue_limit": 2,
+    "bulk": 1,
+    "poll": 0.2,
+    "recycle": 50,
+    "catch_up": False,
+    "log_level": "WARNING",
+    "guard_cycle": 0.5,
+}
+
+# People
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+
+# Time and words
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = env.text("TIME_ZONE", "UTC")
+USE_TZ = True
+USE_I18N = False
+
+# HTTPS: one switch turns on all that a site behind it wants
+HTTPS = env.flag("AGENTOPS_HTTPS")
+SECURE_SSL_REDIRECT = env.flag("SECURE_SSL_REDIRECT", HTTPS)
+SECURE_HSTS_SECONDS = env.integer("SECURE_HSTS_SECONDS", 31_536_000 if HTTPS else 0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env.flag("SECURE_HSTS_INCLUDE_SUBDOMAINS")
+SECURE_HSTS_PRELOAD = env.flag("SECURE_HSTS_PRELOAD")
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_PROXY_SSL_HEADER = (
+    ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("AGENTOPS_BEHIND_PROXY") else None
+)
+SESSION_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_NAME = "agentops_session"
+CSRF_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_HTTPONLY = True
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+
+# Static files: collected and compressed for a site, found in place elsewhere
+STATIC_URL = "/static/"
+STATIC_ROOT: Path | None = Path(env.text("STATIC_ROOT", str(BASE_DIR / "staticfiles")))
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC = env.choice(
+    "AGENTOPS_STATIC",
+    "collected" if HTTPS else "in place",
+    among=("collected", "in place"),
+)
+WHITENOISE_USE_FINDERS = STATIC == "in place"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        if STATIC == "collected"
+        else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    },
+}
+
+# Mail: a server if one is named, else files if a folder is named, else the console
+EMAIL_HOST = env.text("EMAIL_HOST")
+EMAIL_PORT = env.integer("EMAIL_PORT", 587, minimum=1)
+EMAIL_HOST_USER = env.text("EMAIL_HOST_USER")
+EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD")
+EMAIL_SECURITY = env.choice(
+    "EMAIL_SECURITY", "starttls", among=("none", "starttls", "tls")
+)
+EMAIL_USE_TLS = EMAIL_SECURITY == "starttls"
+EMAIL_USE_SSL = EMAIL_SECURITY == "tls"
+EMAIL_TIMEOUT = env.integer("EMAIL_TIMEOUT", 20, minimum=1)
+EMAIL_FILE_PATH = env.text("EMAIL_FILE_PATH") or None
+EMAIL_BACKEND = env.text("EMAIL_BACKEND") or (
+    "django.core.mail.backends.smtp.EmailBackend"
+    if EMAIL_HOST
+    else "django.core.mail.backends.filebased.EmailBackend"
+    if EMAIL_FILE_PATH
+    else "django.core.mail.backends.console.EmailBackend"
+)
+DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "agentops@localhost")
+SERVER_EMAIL = DEFAULT_FROM_EMAIL
+
+# Log
+LOGGING = log.config()
+
+# The product
+AGENTOPS = conf.from_environment()
+OPENAI_API_KEY = env.text("OPENAI_API_KEY")
+OPENAI_BASE_URL = env.text("OPENAI_BASE_URL", "https://api.openai.com/v1")
+OPENAI_MODEL = env.text("OPENAI_MODEL", "gpt-5-mini")
+OPENAI_CHECK_MODEL = env.text("OPENAI_CHECK_MODEL", "gpt-5-nano")
+AGENTOPS_PROVIDER = env.text(
+    "AGENTOPS_PROVIDER", "openai" if OPENAI_API_KEY else "demo"
+)

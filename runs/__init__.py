@@ -1,0 +1,3 @@
+"""Runs: agents, tools, steps, the engine and the driver."""
+
+from __future__ import annotations

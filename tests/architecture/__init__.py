@@ -1,0 +1,3 @@
+"""Rules about the code itself."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""What tests share: settings, databases, people, a live project, a browser."""
+
+from __future__ import annotations

