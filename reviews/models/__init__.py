@@ -1,0 +1,9 @@
+"""The rows of reviews; import them from here."""
+
+from __future__ import annotations
+
+from reviews.models.decision import Decision
+from reviews.models.notification import Notification
+from reviews.models.review import Review
+
+__all__ = ["Decision", "Notification", "Review"]

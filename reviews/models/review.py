@@ -1,0 +1,120 @@
+"""A parked run as a person meets it."""
+
+from __future__ import annotations
+
+import uuid
+from enum import StrEnum
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from runs.models import Run
+from runs.states import ParkReason, choices
+
+
+class ReviewStatus(StrEnum):
+    OPEN = "open"
+    DECIDED = "decided"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+
+
+class Risk(StrEnum):
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+def statuses() -> list[tuple[str, str]]:
+    return choices(ReviewStatus)
+
+
+def reasons() -> list[tuple[str, str]]:
+    return choices(ParkReason)
+
+
+def risks() -> list[tuple[str, str]]:
+    return choices(Risk)
+
+
+class ReviewQuerySet(models.QuerySet["Review"]):
+    def visible_to(self, user: Any) -> ReviewQuerySet:
+        """Those of runs the person may see and decide on."""
+        if user.has_perm("runs.view_all_runs"):
+            return self
+        if not user.has_perm("reviews.decide_review"):
+            return self.none()
+        groups = user.groups.all()
+        return self.filter(
+            Q(run__agent__deciders=None) | Q(run__agent__deciders__in=groups)
+        ).distinct()
+
+    def open(self) -> ReviewQuerySet:
+        return self.filter(status=ReviewStatus.OPEN.value)
+
+
+class Review(models.Model):
+    """One question to a person, sealed to what it was asked about.
+
+    `proposal` is the call as it would run: {"tool", "arguments", "call_id", "key",
+    "effect", "occurrence"}, or {}. `seal` maps what must not change until it runs to
+    a digest. `version` grows with each change that a decision must have seen.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    run = models.ForeignKey(Run, models.PROTECT, related_name="reviews")
+    step_number = models.PositiveIntegerField()
+    sequence = models.PositiveIntegerField()
+    reason = models.CharField(max_length=30, choices=reasons)
+    title = models.CharField(max_length=300)
+    question = models.TextField()
+    detail = models.JSONField(default=dict)
+    proposal = models.JSONField(default=dict)
+    digest = models.CharField(max_length=64, blank=True)
+    seal = models.JSONField(default=dict)
+    risk = models.CharField(max_length=10, choices=risks, default=Risk.MEDIUM)
+    version = models.PositiveIntegerField(default=1)
+    status = models.CharField(
+        max_length=20, choices=statuses, default=ReviewStatus.OPEN
+    )
+    holder = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        related_name="held_reviews",
+    )
+    holder_until = models.DateTimeField(null=True)
+    search_text = models.TextField(blank=True)
+    opened_at = models.DateTimeField()
+    due_at = models.DateTimeField()
+    closed_at = models.DateTimeField(null=True)
+
+    objects = ReviewQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["due_at"]
+        permissions = [("decide_review", "Can decide on parked runs")]
+        indexes = [
+            # the inbox: what is open, by deadline
+            models.Index(
+                fields=["due_at"], condition=Q(status="open"), name="review_open_due"
+            ),
+            # looking back, and like cases
+            models.Index(fields=["-closed_at"], name="review_closed"),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["run"],
+                condition=Q(status="open"),
+                name="one_open_review_per_run",
+            ),
+            models.CheckConstraint(
+                condition=Q(status="open") ^ Q(closed_at__isnull=False),
+                name="closed_review_has_time",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title

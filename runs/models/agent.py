@@ -1,0 +1,99 @@
+"""An agent as admins edit it, and the immutable versions that runs freeze."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import Group
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+
+_SHARE = [MinValueValidator(Decimal(0)), MaxValueValidator(Decimal(1))]
+
+
+def any_object() -> dict[str, Any]:
+    """The input schema of an agent without a form of its own."""
+    return {"type": "object", "properties": {}}
+
+
+class Agent(models.Model):
+    """What an agent is now. `runs.agents.publish` makes a version of each change."""
+
+    slug = models.SlugField(unique=True)
+    name = models.CharField(max_length=100)
+    description = models.TextField(blank=True)
+    enabled = models.BooleanField(default=True)
+
+    prompt = models.TextField(help_text="The system prompt.")
+    model = models.CharField(max_length=200, blank=True, help_text="Empty: the default")
+    check_model = models.CharField(max_length=200, blank=True)
+    max_output_tokens = models.PositiveIntegerField(default=2000)
+    context_window = models.PositiveIntegerField(default=128_000)
+    plan_first = models.BooleanField(default=True)
+    grants = models.JSONField(
+        default=dict,
+        help_text='Tools it may call: {"send_email": {"policy": "ask_below", '
+        '"threshold": 0.8}}. Policies: blocked, auto, ask_below, always.',
+    )
+    threshold = models.DecimalField(
+        max_digits=4, decimal_places=3, default=Decimal("0.75"), validators=_SHARE
+    )
+    review_when = models.JSONField(
+        default=list, blank=True, help_text="Rules in words, a list of texts."
+    )
+    check_answer = models.BooleanField(
+        default=False, help_text="Check the final answer too."
+    )
+    limits = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text='Budgets: {"steps": 25, "seconds": 600, "money": "0.50", '
+        '"tokens": 200000}. A missing one takes the default, null is none.',
+    )
+    input_schema = models.JSONField(default=any_object, blank=True)
+    task_template = models.TextField(
+        blank=True, help_text="The task, with {fields} of the form."
+    )
+
+    deciders = models.ManyToManyField(
+        Group, blank=True, help_text="Who decides. Empty: every operator."
+    )
+    allow_self_decision = models.BooleanField(
+        default=False, help_text="The submitter may decide their own runs."
+    )
+    has_reviewer = models.BooleanField(
+        default=True, help_text="Off: what would park ends as an error."
+    )
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class AgentVersion(models.Model):
+    """A numbered snapshot of an agent; a trigger refuses changes to it."""
+
+    agent = models.ForeignKey(Agent, models.PROTECT, related_name="versions")
+    number = models.PositiveIntegerField()
+    config = models.JSONField()
+    digest = models.CharField(max_length=64)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["agent", "-number"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["agent", "number"], name="one_version_per_number"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.agent.name}, version {self.number}"

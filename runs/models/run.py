@@ -1,0 +1,173 @@
+"""A run: where it stands, what it has used, who holds it."""
+
+from __future__ import annotations
+
+import uuid
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from runs.models.agent import Agent, AgentVersion
+from runs.states import FINAL, ParkReason, RunState, choices
+
+
+def states() -> list[tuple[str, str]]:
+    return choices(RunState)
+
+
+def park_reasons() -> list[tuple[str, str]]:
+    return choices(ParkReason)
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    def visible_to(self, user: Any) -> RunQuerySet:
+        """Admins all, operators those of agents they may decide on, others theirs."""
+        if user.has_perm("runs.view_all_runs"):
+            return self
+        own = Q(submitter=user)
+        if user.has_perm("reviews.decide_review"):
+            groups = user.groups.all()
+            own |= Q(agent__deciders=None) | Q(agent__deciders__in=groups)
+        return self.filter(own).distinct()
+
+
+class Run(models.Model):
+    """One task given to one agent.
+
+    Written only by `runs.recording` and `runs.services`. `sequence` is the number
+    of the newest step. `wake_at` is set while there is something to do; `state` and
+    the counters stay out of every index, so that a step's update is heap-only.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    root = models.ForeignKey(
+        "self", models.PROTECT, null=True, related_name="forks", db_index=False
+    )
+    agent = models.ForeignKey(Agent, models.PROTECT, related_name="runs")
+    version = models.ForeignKey(
+        AgentVersion, models.PROTECT, related_name="runs", db_index=False
+    )
+    submitter = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, related_name="runs", db_index=False
+    )
+    submit_key = models.CharField(max_length=64, null=True)  # noqa: DJ001 - unique
+    task = models.TextField()
+    inputs = models.JSONField(default=dict)
+    guidance = models.JSONField(default=list)
+    system_digest = models.CharField(max_length=64)
+    tools_digest = models.CharField(max_length=64)
+    limits = models.JSONField(default=dict)
+
+    state = models.CharField(max_length=20, choices=states, default=RunState.IDLE)
+    sequence = models.PositiveIntegerField(default=0)
+    plan = models.JSONField(default=list)
+    plan_revision = models.PositiveIntegerField(default=0)
+
+    steps_used = models.PositiveIntegerField(default=0)
+    active_ms = models.PositiveBigIntegerField(default=0)
+    tokens = models.PositiveBigIntegerField(default=0)
+    cost = models.DecimalField(max_digits=20, decimal_places=10, default=Decimal(0))
+    is_estimated = models.BooleanField(default=False)
+
+    wake_at = models.DateTimeField(null=True)
+    lease_owner = models.CharField(max_length=100, blank=True, default="")
+    lease_until = models.DateTimeField(null=True)
+    claims = models.PositiveIntegerField(default=0)
+    claims_alone = models.PositiveIntegerField(default=0)
+
+    park_reason = models.CharField(max_length=30, choices=park_reasons, blank=True)
+    park = models.JSONField(null=True)
+    parked_at = models.DateTimeField(null=True)
+    waited_ms = models.PositiveBigIntegerField(default=0)
+
+    output = models.TextField(blank=True)
+    error = models.TextField(blank=True)
+    search_text = models.TextField(blank=True)
+    created_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+        permissions = [
+            ("submit_run", "Can submit tasks"),
+            ("view_all_runs", "Can see every run"),
+        ]
+        indexes = [
+            # leases.claim: what is due, oldest first
+            models.Index(
+                fields=["wake_at"], condition=Q(wake_at__isnull=False), name="run_due"
+            ),
+            # reviews' sweep: parked runs without a review
+            models.Index(
+                fields=["parked_at"],
+                condition=Q(parked_at__isnull=False),
+                name="run_parked",
+            ),
+            # the list of all runs, and one person's
+            models.Index(fields=["-created_at"], name="run_newest"),
+            models.Index(fields=["submitter", "-created_at"], name="run_of_submitter"),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["submitter", "submit_key"], name="one_run_per_submission"
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=[state.value for state in RunState]),
+                name="run_state_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(state=RunState.AWAITING_HUMAN.value)
+                ^ Q(parked_at__isnull=True),
+                name="parked_run_has_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=sorted(state.value for state in FINAL))
+                ^ Q(finished_at__isnull=True),
+                name="final_run_has_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(cost__gte=0), name="run_cost_not_negative"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"run {str(self.id)[:8]}"
+
+    @property
+    def root_key(self) -> str:
+        """The id that idempotency keys are made from: of the first of all forks."""
+        return str(self.root_id or self.id)
+
+
+class Driver(models.Model):
+    """A driver's sign of life; `ended_at` set means it is known to be dead.
+
+    `owner` is the lease owner's name, never used twice. The next driver of the same
+    slot, which holds the slot's file lock, ends the one before.
+    """
+
+    owner = models.CharField(primary_key=True, max_length=100)
+    host = models.CharField(max_length=100)
+    slot = models.PositiveSmallIntegerField()
+    pid = models.PositiveIntegerField()
+    held = models.PositiveIntegerField(default=0)
+    started_at = models.DateTimeField()
+    beat_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            # readiness and the banner: does any driver beat?
+            models.Index(
+                fields=["beat_at"], condition=Q(ended_at=None), name="driver_beating"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.owner
