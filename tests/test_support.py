@@ -1,0 +1,53 @@
+"""The tests' own tools: a live project leaves nothing behind, a browser starts."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from django.contrib.auth.models import User
+
+from tests.support.wait import wait_until
+
+
+def test_waiting_gives_up_with_the_name_of_what_was_awaited():
+    with pytest.raises(AssertionError, match="snow did not come true"):
+        wait_until(lambda: False, timeout_s=0.01, what="snow")
+
+
+@pytest.mark.process
+def test_a_live_project_answers_and_shares_its_rows(live_project):
+    project = live_project(worker=False)
+
+    User.objects.create_user("somebody")
+    counted = project.manage(
+        "shell",
+        "-c",
+        "from django.contrib.auth.models import User as U; print(U.objects.count())",
+    )
+
+    assert project.status("/accounts/login/") < 600
+    assert counted.stdout.split()[-1] == "1"
+
+
+@pytest.mark.process
+def test_stopping_a_live_project_ends_orphans_too(live_project):
+    project = live_project(web=False, worker=False)
+    fork = "import os, time; os.fork() or os.setsid(); time.sleep(600)"
+    project.start("parent", sys.executable, "-c", fork)
+    wait_until(lambda: len(project.survivors()) == 2, what="the fork")
+
+    project.tree("parent")[0].kill()
+    project.stop()
+
+    assert project.survivors() == []
+
+
+@pytest.mark.browser
+def test_the_browser_shows_a_page(chromium):
+    page = chromium.new_page()
+
+    page.set_content("<h1>Hello</h1>")
+
+    assert page.inner_text("h1") == "Hello"
+    page.close()
