@@ -31,10 +31,14 @@ class Policy(StrEnum):
 
 @dataclass(frozen=True)
 class Grant:
-    """What an agent may do with a tool."""
+    """What an agent may do with a tool.
+
+    `settings` are laid over those of the tool, for this agent's calls alone.
+    """
 
     policy: Policy = Policy.ASK_BELOW
     threshold: Decimal | None = None
+    settings: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,7 @@ def _grant(row: Mapping[str, Any]) -> Grant:
     return Grant(
         policy=Policy(row.get("policy", Policy.ASK_BELOW)),
         threshold=None if threshold is None else Decimal(str(threshold)),
+        settings=dict(row.get("settings") or {}),
     )
 
 

@@ -17,6 +17,7 @@ class NotificationStatus(StrEnum):
     PENDING = "pending"
     SENT = "sent"
     FAILED = "failed"
+    DROPPED = "dropped"
 
 
 def statuses() -> list[tuple[str, str]]:
@@ -27,7 +28,8 @@ class Notification(models.Model):
     """Written in the transaction that causes it, delivered afterwards.
 
     `channel` is a notifier's name, `address` where it sends to. `next_at` is when to
-    try (again); `failed` means no further try, which admins see.
+    try (again); `failed` means no further try, which admins see; `dropped` that there was
+    nothing left to tell.
     """
 
     review = models.ForeignKey(
