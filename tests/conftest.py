@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from typing import Any
 
 import pytest
 
@@ -57,6 +58,15 @@ def _skip_what_was_not_asked_for(item: pytest.Item, config: pytest.Config) -> No
         item.add_marker(pytest.mark.skip(reason="needs PostgreSQL (--db postgres)"))
     if item.get_closest_marker("bench") and "bench" not in config.getoption("-m"):
         item.add_marker(pytest.mark.skip(reason="measures (-m bench)"))
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+    """What pytest-django makes, but transactional tests leave it as it was."""
+    from tests.support.flush import keep_what_migrations_made
+
+    with django_db_blocker.unblock():
+        keep_what_migrations_made()
 
 
 def _is_worker(config: pytest.Config) -> bool:

@@ -7,6 +7,7 @@ import sys
 import pytest
 from django.contrib.auth.models import User
 
+from runs.models import Agent, AgentVersion
 from tests.support.wait import wait_until
 
 
@@ -51,3 +52,14 @@ def test_the_browser_shows_a_page(chromium):
 
     assert page.inner_text("h1") == "Hello"
     page.close()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("time", ["first", "second"])
+def test_transactional_tests_begin_with_what_migrations_made(time, people):
+    assert people.operator.has_perm("reviews.decide_review")
+    assert not people.submitter.has_perm("reviews.decide_review")
+    assert User.objects.count() == 5
+
+    agent = Agent.objects.create(slug="kept", prompt="Do it.")
+    AgentVersion.objects.create(agent=agent, number=1, config={}, digest="0")
