@@ -109,7 +109,11 @@ class ToolSpec:
     `effect_of` may look at the arguments. `describe` says verb and object in words
     ("Send e-mail to ana@example.com"). `reconcile` finds out whether a call of an
     irreversible tool took effect. `asks` marks tools a person answers: these are
-    never performed. `isolated` tools run in a child process that can be killed.
+    never performed. `isolated` tools run in a child process that can be killed;
+    those with `keeps_deadline` end by themselves and run in the calling thread, all
+    others in a thread that is given up at the deadline. `check` refuses, by
+    `InvalidCall`, what an admin's settings do not allow, before anybody is asked to
+    approve the call.
     """
 
     name: str
@@ -122,8 +126,10 @@ class ToolSpec:
     describe: Callable[[Arguments], str] | None = None
     preview: Callable[[Arguments, Context], Preview] | None = None
     reconcile: Callable[[Arguments, Context], Reconciliation] | None = None
+    check: Callable[[Arguments, Context], None] | None = None
     asks: Asks | None = None
     isolated: bool = False
+    keeps_deadline: bool = False
     untrusted: bool = False
     timeout_s: float | None = None
     attempts: int | None = None
@@ -150,19 +156,27 @@ class ToolSpec:
 
         Raises `InvalidCall` naming each field that is wrong.
         """
-        try:
-            checked = self.model.model_validate(dict(arguments))
-        except ValidationError as error:
-            raise InvalidCall(_feedback(self.name, error)) from None
+        checked = self._checked(arguments)
         return clean_object(checked.model_dump(mode="json", exclude_unset=True))
 
+    def vet(self, arguments: Arguments, context: Context) -> None:
+        """Raises `InvalidCall` for what the settings of the tool do not allow."""
+        if self.check is not None:
+            self.check(arguments, context)
+
     def call(self, arguments: Arguments, context: Context) -> Any:
-        """Run the function; raises what it raises."""
-        checked = self.model.model_validate(arguments)
+        """Run the function; raises what it raises, and `InvalidCall`."""
+        checked = self._checked(arguments)
         values = {name: getattr(checked, name) for name in type(checked).model_fields}
         if self.wants_context:
             values[CONTEXT] = context
         return self.function(**values)
+
+    def _checked(self, arguments: Mapping[str, Json]) -> BaseModel:
+        try:
+            return self.model.model_validate(dict(arguments))
+        except ValidationError as error:
+            raise InvalidCall(_feedback(self.name, error)) from None
 
 
 def tool(
@@ -173,8 +187,10 @@ def tool(
     describe: Callable[[Arguments], str] | None = None,
     preview: Callable[[Arguments, Context], Preview] | None = None,
     reconcile: Callable[[Arguments, Context], Reconciliation] | None = None,
+    check: Callable[[Arguments, Context], None] | None = None,
     asks: Asks | None = None,
     isolated: bool = False,
+    keeps_deadline: bool = False,
     untrusted: bool = False,
     timeout_s: float | None = None,
     attempts: int | None = None,
@@ -197,8 +213,10 @@ def tool(
             describe=describe,
             preview=preview,
             reconcile=reconcile,
+            check=check,
             asks=asks,
             isolated=isolated,
+            keeps_deadline=keeps_deadline,
             untrusted=untrusted,
             timeout_s=timeout_s,
             attempts=attempts,
@@ -214,6 +232,8 @@ def _arguments_model(function: Callable[..., Any]) -> type[BaseModel]:
     for name, parameter in inspect.signature(function).parameters.items():
         if name == CONTEXT:
             continue
+        if name == PLAN_ITEM:
+            raise TypeError(f"{function.__name__}: {PLAN_ITEM} is a name of ours")
         if name not in hints:
             raise TypeError(f"{function.__name__}: parameter {name} has no type")
         required = parameter.default is inspect.Parameter.empty
