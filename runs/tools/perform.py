@@ -1,0 +1,175 @@
+"""Carrying out one call of a tool within its deadline.
+
+Three ways: in the calling thread (the tool keeps its deadline), in a thread that
+is given up at the deadline, or in a child process that is killed then. What comes
+back, or goes wrong, has the same shape in all three.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import connections
+
+from runs.canonical import Json, clean, shorten
+from runs.errors import (
+    Fatal,
+    NotSent,
+    OutcomeUnknown,
+    StepError,
+    TimedOut,
+    Transient,
+)
+from runs.tools.base import (
+    Arguments,
+    Context,
+    Effect,
+    Reconciled,
+    Reconciliation,
+    ToolSpec,
+)
+from runs.tools.isolation import perform_in_child
+
+logger = logging.getLogger(__name__)
+
+GRACE_S = 0.5
+"""How much longer we wait for a tool that ends by itself, if a bit late."""
+
+
+def perform(spec: ToolSpec, arguments: Arguments, context: Context) -> Json:
+    """The tool's result, cleaned; raises a `StepError`, never anything else.
+
+    For an irreversible call only `NotSent`, `InvalidCall` and `Fatal` say that
+    nothing happened; a deadline, a `Transient` or an exception of another kind
+    becomes `OutcomeUnknown`.
+    """
+    if spec.asks is not None:
+        raise Fatal(f"{spec.name} is answered by a person, never performed.")
+    irreversible = spec.effect_for(arguments) is Effect.IRREVERSIBLE
+    _begin(context, irreversible)
+    try:
+        spec.vet(arguments, context)
+        return clean(_way(spec)(spec, arguments, context))
+    except StepError as error:
+        raise _honest(error, irreversible) from error
+    except Exception as error:
+        logger.exception("%s failed", spec.name)
+        raise _unexpected(error, irreversible) from error
+
+
+def reconcile(spec: ToolSpec, arguments: Arguments, context: Context) -> Reconciliation:
+    """Whether an irreversible call took effect; never raises.
+
+    UNKNOWN, with the cause as evidence, when the tool cannot tell or fails.
+    """
+    if spec.reconcile is None:
+        return Reconciliation(Reconciled.UNKNOWN, evidence="The tool cannot tell.")
+    ask = spec.reconcile
+    try:
+        found = _given_up(spec.name, lambda: ask(arguments, context), context)
+    except Exception as error:
+        logger.exception("%s could not be reconciled", spec.name)
+        return Reconciliation(Reconciled.UNKNOWN, evidence=_words(error))
+    return Reconciliation(found.outcome, clean(found.result), found.evidence)
+
+
+def _begin(context: Context, irreversible: bool) -> None:
+    try:
+        context.deadline.remaining()
+    except TimedOut:
+        if irreversible:
+            raise NotSent("The deadline passed before the call began.") from None
+        raise
+
+
+def _way(spec: ToolSpec) -> Callable[[ToolSpec, Arguments, Context], Any]:
+    if spec.isolated:
+        return perform_in_child
+    return _here if spec.keeps_deadline else _in_thread
+
+
+def _here(spec: ToolSpec, arguments: Arguments, context: Context) -> Any:
+    with _connections_closed():
+        return spec.call(arguments, context)
+
+
+def _in_thread(spec: ToolSpec, arguments: Arguments, context: Context) -> Any:
+    return _given_up(spec.name, lambda: spec.call(arguments, context), context)
+
+
+class _Act(threading.Thread):
+    """A call in a thread; a daemon, for nobody may have to wait for its end."""
+
+    def __init__(self, name: str, call: Callable[[], Any]) -> None:
+        super().__init__(name=f"tool {name}", daemon=True)
+        self.call = call
+        self.context = contextvars.copy_context()
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        self.context.run(self._run)
+
+    def _run(self) -> None:
+        try:
+            with _connections_closed():
+                self.result = self.call()
+        except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
+            self.error = error
+
+
+def _given_up(name: str, call: Callable[[], Any], context: Context) -> Any:
+    """Wait for the call until just after the deadline, then leave it alone."""
+    act = _Act(name, call)
+    try:
+        act.start()
+    except RuntimeError as error:
+        raise NotSent(f"No thread for {name}: {error}") from error
+    act.join(context.deadline.remaining() + GRACE_S)
+    if act.is_alive():
+        raise TimedOut(f"{name} did not answer within its deadline.")
+    if isinstance(act.error, Exception):
+        raise act.error
+    if act.error is not None:
+        raise Fatal(f"{name} tried to end the program.") from act.error
+    return act.result
+
+
+@contextmanager
+def _connections_closed() -> Iterator[None]:
+    """Close the connections of this thread that the call opened."""
+    before = {connection.alias for connection in _open_connections()}
+    try:
+        yield
+    finally:
+        for connection in _open_connections():
+            if connection.alias not in before:
+                connection.close()
+
+
+def _open_connections() -> list[Any]:
+    return [c for c in connections.all(initialized_only=True) if c.connection]
+
+
+def _honest(error: StepError, irreversible: bool) -> StepError:
+    """The error, unless it promises more than an irreversible call can know."""
+    doubtful = isinstance(error, TimedOut | Transient) and not isinstance(
+        error, NotSent
+    )
+    if irreversible and doubtful:
+        return OutcomeUnknown(error.message)
+    return error
+
+
+def _unexpected(error: Exception, irreversible: bool) -> StepError:
+    kind = OutcomeUnknown if irreversible else Fatal
+    return kind(_words(error))
+
+
+def _words(error: Exception) -> str:
+    return shorten(f"{type(error).__name__}: {error}")

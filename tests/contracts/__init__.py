@@ -1,0 +1,3 @@
+"""Promises that every plug-in keeps."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Tests of runs."""
+
+from __future__ import annotations

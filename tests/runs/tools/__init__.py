@@ -1,0 +1,3 @@
+"""Tests of the tools."""
+
+from __future__ import annotations

@@ -1,0 +1,110 @@
+"""Arithmetic is exact, and nothing but arithmetic is done."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from runs.errors import InvalidCall
+from runs.tools.calculate import calculate
+from runs.tools.perform import perform
+from tests.runs.tools.calls import context
+
+
+def value(expression: str) -> str:
+    return str(perform(calculate, {"expression": expression}, context())["value"])
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("(1895000 - 1380000) / 1380000 * 100", "37.31884057971014492753623188"),
+        ("pct_change(1250000, 1380000)", "10.4"),
+        ("0.1 + 0.2", "0.3"),
+        ("1.10 * 3", "3.3"),
+        ("123456789012345678.123456789 * 10", "1234567890123456781.23456789"),
+        ("2 ** 100", "1267650600228229401496703205376"),
+        ("2 ** 0.5 * 2 ** 0.5", "2"),
+        ("-7 // 2", "-4"),
+        ("-7 % 3", "2"),
+        ("7 % -3", "-2"),
+        ("2 ** -1", "0.5"),
+        ("-2 ** 2", "-4"),
+        ("10 - 2 - 3", "5"),
+        ("2 ** 3 ** 2", "512"),
+        ("round(2.675, 2)", "2.68"),
+        ("round(37.3188, 1)", "37.3"),
+        ("round(1250, -2)", "1300"),
+        ("min(3, 1, 2) + max([4, 6, 5])", "7"),
+        ("sum(1, 2, 3) / 3", "2"),
+        ("mean([1, 2, 4])", "2.333333333333333333333333333"),
+        ("abs(-5)", "5"),
+        ("1_000 * 2", "2000"),
+        ("1e3 + 1", "1001"),
+        (" 1 +\n 2 ", "3"),
+        ("0 * -1", "0"),
+    ],
+)
+def test_it_calculates(expression: str, expected: str) -> None:
+    assert value(expression) == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("9**9**9", "exponent"),
+        ("9**-9**9", "exponent"),
+        ("1e999 ** 2", "too large"),
+        ("1e999999999", "too large"),
+        ("1 / 0", "divides by zero"),
+        ("1 % 0", "no value"),
+        ("0 / 0", "no value|divides"),
+        ("mean([])", "divides|no value|wrong values"),
+        ("1,250,000 * 2", "without commas"),
+        ("2 ^ 3", r"\*\*"),
+        ("1 +", "cannot be read"),
+        ("__import__('os')", "not known"),
+        ("abs.__class__", "is not arithmetic|not known"),
+        ("(lambda: 1)()", "not known"),
+        ("1 if 1 else 2", "not known"),
+        ("1if 1else 2", "is not arithmetic"),
+        ("0x10", "is not arithmetic"),
+        ("'a' * 3", "is not arithmetic"),
+        ("[1, 2]", "Only numbers"),
+        ("round(1, 0.5)", "wrong values"),
+        ("round(1, 2, 3)", "wrong values"),
+        ("round(x=1)", "not known|is not arithmetic"),
+        ("round", "Only numbers"),
+        ("(1)(2)", "name"),
+        ("1j", "is not arithmetic"),
+        ("٣ + 1", "is not arithmetic"),
+        ("(" * 31 + "1" + ")" * 31, "nested too deep"),
+        ("-" * 500 + "1", "nested too deep"),
+        ("**1" * 12, "nested too deep"),
+        ("", "expression"),
+        ("1" * 2001, "expression"),
+    ],
+)
+def test_it_tells_the_model_what_is_wrong(expression: str, message: str) -> None:
+    started = time.monotonic()
+
+    with pytest.raises(InvalidCall, match=message):
+        value(expression)
+
+    assert time.monotonic() - started < 0.5
+
+
+def test_the_longest_expressions_fit_a_small_stack() -> None:
+    longest = ["1" + "+1" * 999, "(" * 30 + "1" + ")" * 30, "1" + "**1" * 10]
+    results: list[str] = []
+    size = threading.stack_size(256 * 1024)
+    try:
+        thread = threading.Thread(target=lambda: results.extend(map(value, longest)))
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(size)
+
+    assert results == ["1000", "1", "1"]
