@@ -21,11 +21,11 @@ def check_databases(
     return [
         message
         for alias, database in settings.DATABASES.items()
-        for message in _check_database(alias, database)
+        for message in check_database(alias, database)
     ]
 
 
-def _check_database(alias: str, database: Mapping[str, Any]) -> Iterator[CheckMessage]:
+def check_database(alias: str, database: Mapping[str, Any]) -> Iterator[CheckMessage]:
     options = database.get("OPTIONS", {})
     if database.get("ATOMIC_REQUESTS"):
         yield Error(

@@ -1,0 +1,84 @@
+"""A wrong deployment is refused at the start."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.checks import run_checks
+
+from agentops import checks
+from agentops.settings import SQLITE_OPTIONS, database
+
+
+def ids() -> set[str]:
+    found = {str(message.id) for message in run_checks()}
+    return {name for name in found if name.startswith("agentops")}
+
+
+def test_the_product_as_it_is_passes():
+    assert ids() == set()
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"ATOMIC_REQUESTS": True}, "agentops.E001"),
+        ({"OPTIONS": {**SQLITE_OPTIONS, "pool": True}}, "agentops.E002"),
+        ({"OPTIONS": {**SQLITE_OPTIONS, "transaction_mode": None}}, "agentops.E003"),
+        ({"OPTIONS": {**SQLITE_OPTIONS, "init_command": ""}}, "agentops.E004"),
+        (
+            {
+                "OPTIONS": {
+                    **SQLITE_OPTIONS,
+                    "init_command": "PRAGMA journal_mode=WAL; "
+                    "PRAGMA synchronous=NORMAL;",
+                }
+            },
+            "agentops.E005",
+        ),
+    ],
+)
+def test_a_database_that_could_lose_or_block_is_refused(changed, expected):
+    asked = database("sqlite:///x.sqlite3") | changed
+
+    refused = {message.id for message in checks.check_database("default", asked)}
+
+    assert expected in refused
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"timeout": None}, "agentops.E006"),
+        ({"timeout": 1500}, "agentops.E006"),
+        ({"max_attempts": 0}, "agentops.E007"),
+        ({"orm": None}, "agentops.E008"),
+    ],
+)
+def test_a_queue_that_repeats_tasks_is_refused(settings, changed, expected):
+    settings.Q_CLUSTER = settings.Q_CLUSTER | changed
+
+    assert ids() == {expected}
+
+
+def test_an_unknown_provider_is_refused(settings):
+    settings.AGENTOPS_PROVIDER = "oracle"
+
+    assert ids() == {"agentops.E009"}
+
+
+def test_a_provider_without_its_key_is_refused(settings):
+    settings.AGENTOPS_PROVIDER = "openai"
+
+    assert ids() == {"agentops.E010"}
+
+
+def test_a_heartbeat_too_slow_for_its_lease_is_refused(configured):
+    configured(heartbeat_s=10.0, lease_s=15.0)
+
+    assert ids() == {"agentops.E011"}
+
+
+def test_a_backoff_that_begins_above_its_cap_is_refused(configured):
+    configured(backoff_base_s=90.0, backoff_cap_s=60.0)
+
+    assert ids() == {"agentops.E012"}

@@ -1,0 +1,67 @@
+"""What the settings promise: safe behind HTTPS, strict about content, SQLite durable."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from django.db import connection
+
+from tests.support.project import ROOT
+
+PRODUCTION = {
+    "SECRET_KEY": "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "ALLOWED_HOSTS": "agentops.example.com",
+    "DATABASE_URL": "postgresql://agentops@localhost/agentops",
+    "AGENTOPS_HTTPS": "1",
+    "AGENTOPS_BEHIND_PROXY": "1",
+    "SECURE_HSTS_INCLUDE_SUBDOMAINS": "1",
+    "SECURE_HSTS_PRELOAD": "1",
+}
+
+
+def manage(*args: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "manage.py", *args],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], **env},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_deployment_check_is_clean_with_the_documented_variables():
+    done = manage("check", "--deploy", "--fail-level", "WARNING", **PRODUCTION)
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_wrong_variable_is_one_clear_sentence():
+    done = manage("check", **PRODUCTION, AGENTOPS_LEASE_S="soon")
+
+    assert done.returncode != 0
+    assert "AGENTOPS_LEASE_S must be a number, but it is 'soon'." in done.stderr
+
+
+def test_pages_may_load_nothing_from_elsewhere_and_run_nothing_inline(client):
+    policy = client.get("/admin/login/")["Content-Security-Policy"]
+
+    assert "default-src 'self'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "form-action 'self'" in policy
+    assert "base-uri 'none'" in policy
+    assert "unsafe" not in policy
+
+
+@pytest.mark.django_db
+def test_sqlite_keeps_what_it_has_committed():
+    if connection.vendor != "sqlite":
+        return
+    with connection.cursor() as cursor:
+        pragmas = ("journal_mode", "synchronous", "foreign_keys")
+        found = [cursor.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas]
+
+    assert found == ["wal", 2, 1]
