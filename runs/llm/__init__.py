@@ -1,1 +1,7 @@
-"""Model clients: how a request becomes a reply, one file a provider."""
+"""Model clients: what is asked of a model, and the endpoints that answer it."""
+
+from __future__ import annotations
+
+from runs.llm.registry import get_client, using
+
+__all__ = ["get_client", "using"]

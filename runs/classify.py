@@ -1,0 +1,123 @@
+"""Any exception as what happens next, the wait before another try, and redaction.
+
+`classify` goes by type, never by words. `redact` takes out what looks like a
+secret; every error text that is stored or shown passes it once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Protocol
+
+from pydantic import ValidationError
+
+from runs.canonical import QUOTE, clean_text, shorten
+from runs.errors import Fatal, InvalidCall, StepError, Transient
+
+HIDDEN = "[hidden]"
+MAX_DOUBLINGS = 32
+
+DATABASE_MODULES = ("psycopg", "django.db", "sqlite3")
+DATABASE_NAMES = frozenset({"OperationalError", "InterfaceError"})
+
+_SECRETS = re.compile(
+    r"""
+    \b(?:sk|pk|rk|gsk|xai|nvapi|hf|glpat|ghp|gho|ghs|ghu|github_pat|npm)[-_]
+        [A-Za-z0-9*._-]{6,}
+    | \bxox[a-z]-[A-Za-z0-9-]{8,}
+    | \b(?:AKIA|ASIA)[A-Z0-9]{12,}
+    | \bAIza[A-Za-z0-9_-]{20,}
+    | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?
+    | -----BEGIN[A-Z ]*PRIVATE[ ]KEY-----.*?(?:-----END[A-Z ]*KEY-----|$)
+    | \b[0-9a-f]{32,}\b
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_BEARER = re.compile(r"\b(bearer|basic)\s+[A-Za-z0-9+/._~=-]{6,}", re.IGNORECASE)
+_NAMED = re.compile(
+    r"((?:api[-_ ]?key|access[-_ ]?token|secret|password|passwd|authorization)"
+    r"[\"']?(?:\s+provided)?\s*[:=]\s*[\"']?)[^\s\"',;&<>]{4,}",
+    re.IGNORECASE,
+)
+_LOGIN = re.compile(r"(://)[^/\s:@]*:[^/\s@]+@")
+
+
+class Rng(Protocol):
+    """The one method of `random.Random` that is used: a number in [0, 1)."""
+
+    def random(self) -> float: ...
+
+
+def classify(error: BaseException) -> StepError:
+    """What a tool's exception means for its step.
+
+    A `StepError` passes as it is. What networks, files and databases raise is
+    `Transient`, a pydantic `ValidationError` is `InvalidCall`, anything else is
+    `Fatal` with the class's name. Texts are cleaned, redacted and shortened.
+    """
+    if isinstance(error, StepError):
+        return error
+    if isinstance(error, ValidationError):
+        return InvalidCall(told(_problems(error)))
+    if isinstance(error, OSError) or _is_database_trouble(type(error)):
+        return Transient(told(_named(error)))
+    return Fatal(told(_named(error)))
+
+
+def backoff(
+    attempt: int,
+    *,
+    base: float,
+    cap: float,
+    retry_after: float | None = None,
+    rng: Rng,
+) -> float:
+    """Seconds to wait after failed try number `attempt` (from 1) of the same step.
+
+        step  = min(cap, base * 2 ** (attempt - 1))
+        delay = max(step, retry_after) + step * rng.random()
+
+    The exponential steps and the jitter as wide as the step ("full jitter") are
+    Marc Brooker's, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+    There the delay is drawn from [0, step); here from [step, 2 * step), so that
+    it grows with every try and never falls below what the other side asked for.
+    """
+    step = min(cap, base * 2.0 ** min(max(attempt - 1, 0), MAX_DOUBLINGS))
+    return max(step, retry_after or 0.0) + step * rng.random()
+
+
+def redact(text: str, secrets: Iterable[str] = ()) -> str:
+    """The text without `secrets` and without anything that looks like one."""
+    for secret in secrets:
+        if len(secret) >= 4:
+            text = text.replace(secret, HIDDEN)
+    text = _LOGIN.sub(rf"\1{HIDDEN}@", text)
+    text = _BEARER.sub(rf"\1 {HIDDEN}", text)
+    text = _NAMED.sub(rf"\1{HIDDEN}", text)
+    return _SECRETS.sub(HIDDEN, text)
+
+
+def told(text: str, secrets: Iterable[str] = ()) -> str:
+    """An error's text as it may be stored: storable, redacted, at most 500 long."""
+    return shorten(redact(clean_text(text[: 20 * QUOTE]), secrets), QUOTE)
+
+
+def _named(error: BaseException) -> str:
+    words = str(error).strip()
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
+
+
+def _problems(error: ValidationError) -> str:
+    return "; ".join(
+        f"{'.'.join(map(str, item['loc'])) or 'value'}: {item['msg']}"
+        for item in error.errors(include_url=False, include_input=False)[:10]
+    )
+
+
+def _is_database_trouble(kind: type[BaseException]) -> bool:
+    """Known by the module and name of its classes, so that no driver is imported."""
+    return any(
+        base.__name__ in DATABASE_NAMES and base.__module__.startswith(DATABASE_MODULES)
+        for base in kind.__mro__
+    )

@@ -1,0 +1,3 @@
+"""Measurements; not part of the suite."""
+
+from __future__ import annotations
