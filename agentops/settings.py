@@ -95,6 +95,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 Q_CLUSTER: dict[str, Any] = {
     "name": "agentops",
     "orm": "default",
+    "broker_class": "runs.queue.Broker",
     "ALT_CLUSTERS": {},
     "workers": env.integer("AGENTOPS_WORKERS", 3, minimum=2),
     "timeout": 60,
