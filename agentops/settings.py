@@ -136,6 +136,8 @@ USE_I18N = False
 # HTTPS: one switch turns on all that a site behind it wants
 HTTPS = env.flag("AGENTOPS_HTTPS")
 SECURE_SSL_REDIRECT = env.flag("SECURE_SSL_REDIRECT", HTTPS)
+# Whoever asks whether we live asks from within, without TLS.
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 SECURE_HSTS_SECONDS = env.integer("SECURE_HSTS_SECONDS", 31_536_000 if HTTPS else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.flag("SECURE_HSTS_INCLUDE_SUBDOMAINS")
 SECURE_HSTS_PRELOAD = env.flag("SECURE_HSTS_PRELOAD")
@@ -161,14 +163,19 @@ CONTENT_SECURITY_POLICY = {
 
 # Static files: collected and compressed for a site, found in place elsewhere
 STATIC_URL = "/static/"
-STATIC_ROOT: Path | None = Path(env.text("STATIC_ROOT", str(BASE_DIR / "staticfiles")))
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC = env.choice(
     "AGENTOPS_STATIC",
     "collected" if HTTPS else "in place",
     among=("collected", "in place"),
 )
+STATIC_ROOT = (
+    Path(env.text("STATIC_ROOT", str(BASE_DIR / "staticfiles")))
+    if STATIC == "collected"
+    else None
+)
 WHITENOISE_USE_FINDERS = STATIC == "in place"
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {

@@ -46,6 +46,6 @@ rm -f "$stamp"
 if ! .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
     --require-hashes -r "$lock" >"$log" 2>&1; then
     why=$(grep -E '^ *ERROR:' "$log" | head -n 1 | sed 's/^ *ERROR: *//')
-    fail "the requirements could not be installed: ${why:-see $log} (all of it is in $log)"
+    fail "the requirements could not be installed (is the package index reachable?): ${why:-see $log} (all of it is in $log)"
 fi
 cp "$lock" "$stamp"

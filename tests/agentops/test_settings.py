@@ -65,3 +65,21 @@ def test_sqlite_keeps_what_it_has_committed():
         found = [cursor.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas]
 
     assert found == ["wal", 2, 1]
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_the_admin_works_under_the_policy(live_server, chromium, admin_user):
+    page = chromium.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+
+    page.goto(f"{live_server.url}/admin/")
+    page.fill("#id_username", admin_user.username)
+    page.fill("#id_password", "password")
+    page.click("[type=submit]")
+    page.goto(f"{live_server.url}/admin/auth/user/add/")
+
+    assert page.inner_text("#content h1") == "Add user"
+    assert [text for text in complaints if "Content Security Policy" in text] == []
+    page.close()
