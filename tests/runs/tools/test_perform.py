@@ -39,6 +39,7 @@ from runs.tools.base import (
 from runs.tools.perform import GRACE_S, perform, reconcile
 from tests.runs.tools import calls
 from tests.runs.tools.calls import context
+from tests.support.wait import wait_until
 
 
 def returns(value: Any) -> ToolSpec:
@@ -61,15 +62,6 @@ def raises(error: BaseException, effect: Effect = Effect.READ) -> ToolSpec:
 
 def gone(pid: int) -> bool:
     return not psutil.pid_exists(pid) or psutil.Process(pid).status() == "zombie"
-
-
-def wait_until_gone(pids: list[int], seconds: float = 5.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if all(gone(pid) for pid in pids):
-            return True
-        time.sleep(0.02)
-    return False
 
 
 @pytest.mark.parametrize(
@@ -119,7 +111,8 @@ def test_t04_an_isolated_tool_is_killed_with_all_it_started(tmp_path: Path) -> N
     with pytest.raises(TimedOut):
         perform(calls.isolated_sleeper, {"pid_file": str(pid_file)}, context(4))
 
-    assert wait_until_gone([int(pid) for pid in pid_file.read_text().split()])
+    pids = [int(pid) for pid in pid_file.read_text().split()]
+    wait_until(lambda: all(map(gone, pids)), what="both to be gone")
 
 
 def test_it_passes_a_call_and_its_result_to_a_child_and_back() -> None:
@@ -197,15 +190,13 @@ def test_a_child_dies_with_the_process_that_was_killed(
     forked_parent: tuple[subprocess.Popen[bytes], Path],
 ) -> None:
     parent, pids = forked_parent
-    end = time.monotonic() + 20
-    while not (pids.exists() and pids.read_text()) and time.monotonic() < end:
-        time.sleep(0.05)
+    wait_until(lambda: pids.exists() and pids.read_text(), timeout_s=20)
     child, grandchild = map(int, pids.read_text().split())
     try:
         worker = psutil.Process(parent.pid).children()[0]
         worker.send_signal(signal.SIGKILL)
 
-        assert wait_until_gone([child])
+        wait_until(lambda: gone(child), what="the child to be gone")
     finally:
         os.kill(grandchild, signal.SIGKILL)
 
