@@ -200,12 +200,15 @@ EMAIL_FILE_PATH = env.text("EMAIL_FILE_PATH") or None
 EMAIL_BACKEND = env.text("EMAIL_BACKEND") or (
     "django.core.mail.backends.smtp.EmailBackend"
     if EMAIL_HOST
-    else "django.core.mail.backends.filebased.EmailBackend"
+    else "agentops.mail.FileBackend"
     if EMAIL_FILE_PATH
     else "django.core.mail.backends.console.EmailBackend"
 )
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "agentops@localhost")
 SERVER_EMAIL = DEFAULT_FROM_EMAIL
+
+# Tools
+AGENTOPS_TOOL_DATABASE_URL = env.text("AGENTOPS_TOOL_DATABASE_URL")
 
 # Log
 LOGGING = log.config()
