@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from django.db import connections
 from playwright.sync_api import Browser, Error, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
@@ -44,4 +45,6 @@ def launched() -> Iterator[Browser]:
         except Error as error:
             pytest.skip(f"Chromium does not start: {error.message.splitlines()[0]}")
         yield browser
+        # Those of this thread with a loop; without it, it has others.
+        connections.close_all()
         browser.close()

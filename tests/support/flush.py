@@ -6,35 +6,39 @@ SQLite it fails on tables whose triggers refuse a DELETE.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.core.management import call_command
-from django.db import connection, connections
-from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db import connection
 from django.test import TransactionTestCase
 
 
 def keep_what_migrations_made() -> None:
     """Call once per test database, when it has been made and is still untouched."""
-    if connection.vendor == "sqlite":
-        _flush_without_triggers(connections["default"])
     made = connection.creation.serialize_db_to_string()
 
     def teardown(self: Any) -> None:
         call_command("flush", interactive=False, inhibit_post_migrate=True, verbosity=0)
         connection.creation.deserialize_db_from_string(made)
 
+    # On the classes: a thread with an event loop has a connection object of its own.
     setattr(TransactionTestCase, "_fixture_teardown", teardown)  # noqa: B010 - private
+    if connection.vendor == "sqlite":
+        operations = type(connection.ops)
+        flush = _without_triggers(operations.sql_flush)
+        setattr(operations, "sql_flush", flush)  # noqa: B010 - a method
 
 
-def _flush_without_triggers(sqlite: BaseDatabaseWrapper) -> None:
-    plain = sqlite.ops.sql_flush
+def _without_triggers(sql_flush: Callable[..., list[str]]) -> Callable[..., list[str]]:
+    """The same statements, with SQLite's triggers away meanwhile."""
 
-    def sql_flush(*args: Any, **kwargs: Any) -> list[str]:
-        with sqlite.cursor() as cursor:
+    def around(self: Any, *args: Any, **kwargs: Any) -> list[str]:
+        with self.connection.cursor() as cursor:
             cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
             triggers = cursor.fetchall()
         dropped = [f'DROP TRIGGER "{name}"' for name, _ in triggers]
-        return [*dropped, *plain(*args, **kwargs), *(sql for _, sql in triggers)]
+        made_again = [sql for _, sql in triggers]
+        return [*dropped, *sql_flush(self, *args, **kwargs), *made_again]
 
-    sqlite.ops.sql_flush = sql_flush  # type: ignore[method-assign]
+    return around
