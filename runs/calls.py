@@ -1,0 +1,63 @@
+"""From a call as the model made it to a call as it would run. Pure."""
+
+from __future__ import annotations
+
+from runs.canonical import Json, digest, parse_arguments, shorten
+from runs.errors import InvalidCall
+from runs.facts import Facts
+from runs.progress import PendingCall, Progress
+from runs.toolbox import Offered, propose
+from runs.tools.plan_item import take_plan_item
+from runs.values import ProposedCall
+
+
+def understood(
+    facts: Facts, progress: Progress, call: PendingCall
+) -> tuple[Offered, ProposedCall, int | None]:
+    """The call checked against what this run may do; raises `InvalidCall`."""
+    if call.problem:
+        raise InvalidCall(call.problem)
+    offered = facts.toolbox.tools.get(call.name)
+    allowed = facts.toolbox.allowed
+    if offered is None or call.name not in allowed:
+        names = ", ".join(allowed) or "none"
+        raise InvalidCall(
+            f"There is no tool {shorten(call.name, 100)!r} here. Tools: {names}."
+        )
+    arguments, item = take_plan_item(parse_arguments(call.name, call.raw))
+    approval = progress.approval
+    edited = approval.arguments if approval and approval.call_id == call.id else None
+    checked = offered.spec.validate(edited if edited is not None else arguments)
+    return offered, _sealed(facts, progress, offered, call.id, checked), item
+
+
+def _sealed(
+    facts: Facts,
+    progress: Progress,
+    offered: Offered,
+    call_id: str,
+    arguments: dict[str, Json],
+) -> ProposedCall:
+    before = progress.acted.get(digest([offered.spec.name, arguments]), 0)
+    return propose(
+        offered,
+        call_id=call_id,
+        arguments=arguments,
+        root_key=facts.root_key,
+        occurrence=before + 1,
+    )
+
+
+def proposed(facts: Facts, progress: Progress) -> ProposedCall | None:
+    """The first unanswered call, if it can be understood."""
+    if not progress.pending:
+        return None
+    try:
+        return understood(facts, progress, progress.pending[0])[1]
+    except InvalidCall:
+        return None
+
+
+def seal(facts: Facts, call: ProposedCall | None) -> dict[str, str]:
+    offered = facts.toolbox.tools.get(call.tool) if call else None
+    return offered.seal(dict(call.arguments)) if offered and call else {}

@@ -1,0 +1,163 @@
+"""How steps become the messages a model is sent. Pure.
+
+A turn is an assistant message, one tool message per call in the order of the
+calls, then user messages (notes, guidance, nudges). Nothing here looks at rows:
+the same steps always give the same messages, which a chained digest proves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from runs.canonical import Json, clean_text, dumps, parse_arguments, shorten
+from runs.errors import InvalidCall
+
+Message = dict[str, Json]
+
+PLAN_SCHEMA: dict[str, Json] = {
+    "name": "plan",
+    "schema": {
+        "type": "object",
+        "properties": {
+            "items": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 20,
+                "items": {
+                    "type": "object",
+                    "properties": {"text": {"type": "string"}},
+                    "required": ["text"],
+                    "additionalProperties": False,
+                },
+            }
+        },
+        "required": ["items"],
+        "additionalProperties": False,
+    },
+}
+PLAN_INSTRUCTION = (
+    "Before you act, write down your plan: the items you will work through, in"
+    ' order. Answer with JSON only: {"items": [{"text": "…"}]}'
+)
+CARRY_OUT = (
+    "Carry the plan out. With every tool call give plan_item, the number of the item"
+    " it is for, counted from 1. If the plan has to change, call update_plan. When"
+    " everything is done, give the final answer without a tool call."
+)
+EMPTY_REPLY = (
+    "Your last reply was empty. Call a tool, or give the final answer as text."
+)
+CUT_REPLY = (
+    "Your last reply was cut off at the output limit. Answer again, and shorter."
+)
+SAME_AGAIN = (
+    "You have made this call several times and got the same result each time. Do"
+    " something else, or give the final answer."
+)
+IGNORED_ENTRY = "An entry among your tool calls was no function call and was ignored."
+KEPT_WHEN_SHORTENED = 200
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def open_items(numbers: Iterable[int]) -> str:
+    """What a model is told that stops with items of its plan not worked on."""
+    named = ", ".join(map(str, numbers))
+    return (
+        f"Items {named} of your plan were not worked on. Do them, or call update_plan"
+        " to mark each as done or dropped and say why, then answer."
+    )
+
+
+def opening(system: str, task: str, guidance: Sequence[str] = ()) -> list[Message]:
+    """The messages every prompt of a run begins with."""
+    kept = "".join(f"\n- {text}" for text in guidance)
+    whole = f"{system}\n\nGuidance from the people you work for:{kept}"
+    return [
+        {"role": "system", "content": whole if kept else system},
+        {"role": "user", "content": task},
+    ]
+
+
+def user(text: str) -> Message:
+    return {"role": "user", "content": text}
+
+
+def from_person(text: str) -> Message:
+    """Guidance and notes: what a person says, as the user they are."""
+    return user(f"A person reviewing this run says: {text}")
+
+
+def assistant(response: dict[str, Json]) -> Message | None:
+    """The model's own message as history; None if it said nothing at all."""
+    calls = [_call(call) for call in response.get("calls") or []]
+    content = response.get("content") or ""
+    if not calls and not content:
+        return None
+    message: Message = {"role": "assistant", "content": content or None}
+    if calls:
+        message["tool_calls"] = calls
+    return message
+
+
+def _call(call: dict[str, Json]) -> Json:
+    name = call["name"]
+    return {
+        "id": call["id"],
+        "type": "function",
+        "function": {
+            "name": name if _NAME.fullmatch(name) else "unknown",
+            "arguments": _arguments_text(name, call["arguments"]),
+        },
+    }
+
+
+def _arguments_text(name: str, raw: Json) -> str:
+    """Text that parses to an object, as strict endpoints ask; `{}` for rubbish."""
+    try:
+        return dumps(parse_arguments(name, raw))
+    except InvalidCall:
+        return "{}"
+
+
+def tool(call_id: str, text: str) -> Message:
+    return {"role": "tool", "tool_call_id": call_id, "content": text}
+
+
+def plan_messages(content: str, problem: str) -> list[Message]:
+    """What a plan step leaves behind; `problem` is why it was no plan, or ""."""
+    said: list[Message] = [{"role": "assistant", "content": content}] if content else []
+    return [user(PLAN_INSTRUCTION), *said, user(problem or CARRY_OUT)]
+
+
+def shortened(message: Message, limit: int = KEPT_WHEN_SHORTENED) -> Message:
+    """A tool message with most of its result taken out; others as they are."""
+    text = message.get("content") or ""
+    if message["role"] != "tool" or len(text) <= 2 * limit:
+        return message
+    note = f"\n[shortened: {len(text) - limit} characters left out]"
+    return {**message, "content": shorten(text, limit) + note}
+
+
+def call_ids(
+    raw: Iterable[tuple[str, bool]], taken: frozenset[str] | set[str], step: int
+) -> list[str]:
+    """An id for each call: its own where that is usable and not taken, else ours.
+
+    `raw` is (id, is it usable at all) in order; ours depend on step and place only,
+    so that they are the same in every try.
+    """
+    ids: list[str] = []
+    for place, (given, usable) in enumerate(raw, start=1):
+        good = usable and _NAME.fullmatch(given) and given not in {*taken, *ids}
+        ids.append(given if good else f"call_{step}_{place}")
+    return ids
+
+
+def edited_notice(arguments: dict[str, Json]) -> str:
+    """Tells the model that a person changed its call, so it does not call again."""
+    return clean_text(
+        "[A person changed the arguments of this call before it ran. It ran once,"
+        f" with {shorten(dumps(arguments), 2000)}]\n"
+    )

@@ -1,0 +1,320 @@
+"""A person's decision as the run takes it: a step of its own, then the next one.
+
+`resume` writes the decision step, plans what follows and moves the run on, in the
+caller's transaction, where the review is closed as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from pydantic import ValidationError
+
+from agentops import clock
+from runs import budgets, history, planning, policy, queue, recording, records
+from runs.canonical import Json, clean_object, clean_text, digest
+from runs.errors import BadInput, Stale
+from runs.facts import Action, Facts, Finish, NewStep
+from runs.models import Effect, Run
+from runs.progress import Progress
+from runs.records import Fence, Move, Planned, Record
+from runs.states import EffectStatus, ParkReason, RunState, StepKind, StepStatus
+from runs.toolbox import Offered, propose
+from runs.values import Park, ProposedCall, StepValue, Verdict, VerdictKind
+
+V = VerdictKind
+_ABOUT_A_CALL = (V.APPROVE, V.GUIDE, V.REJECT, V.ABORT)
+_ALLOWED: dict[ParkReason, tuple[VerdictKind, ...]] = {
+    ParkReason.LOW_CONFIDENCE: _ABOUT_A_CALL,
+    ParkReason.REVIEW_RULE: _ABOUT_A_CALL,
+    ParkReason.ALWAYS_ASK: _ABOUT_A_CALL,
+    ParkReason.UNTRUSTED_CONTENT: _ABOUT_A_CALL,
+    ParkReason.REPEATED_CALL: _ABOUT_A_CALL,
+    ParkReason.CHECK_FAILED: (V.APPROVE, V.GUIDE, V.REJECT, V.RETRY, V.ABORT),
+    ParkReason.CHANGED: _ABOUT_A_CALL,
+    ParkReason.QUESTION: (V.ANSWER, V.ABORT),
+    ParkReason.ESCALATION: (V.GUIDE, V.ABORT),
+    ParkReason.ANSWER: _ABOUT_A_CALL,
+    ParkReason.OPEN_PLAN: _ABOUT_A_CALL,
+    ParkReason.BUDGET: (V.TOP_UP, V.ABORT),
+    ParkReason.INVALID_CALLS: (V.GUIDE, V.RETRY, V.ABORT),
+    ParkReason.NO_PROGRESS: (V.GUIDE, V.RETRY, V.ABORT),
+    ParkReason.RETRIES: (V.RETRY, V.GUIDE, V.ABORT),
+    ParkReason.FATAL: (V.RETRY, V.GUIDE, V.ABORT),
+    ParkReason.REFUSED: (V.RETRY, V.GUIDE, V.ABORT),
+    ParkReason.CONTEXT: (V.RETRY, V.ABORT),
+    ParkReason.OUTCOME_UNKNOWN: (V.OUTCOME, V.ABORT),
+    ParkReason.POISON: (V.RETRY, V.ABORT),
+}
+
+
+def allowed_verdicts(park: Mapping[str, Any]) -> tuple[VerdictKind, ...]:
+    """Which decisions fit what a run waits for (`Run.park`)."""
+    return _ALLOWED[ParkReason(park["reason"])]
+
+
+def edited(run_id: UUID, arguments: Mapping[str, Json]) -> ProposedCall:
+    """The parked call with other arguments, validated and sealed. Reads only.
+
+    Raises `BadInput` with a field per wrong argument, `Stale` if no call is parked.
+    """
+    run = Run.objects.select_related("version").get(id=run_id)
+    return _edited(run, _facts(run), arguments)
+
+
+def resume(
+    run_id: UUID,
+    verdict: Verdict,
+    *,
+    by: User,
+    sequence: int,
+    wake_at: datetime | None = None,
+) -> None:
+    """Take a decision and let the run go on, from `wake_at` (now, if None).
+
+    Needs a transaction of the caller's; wakes a driver in it. Raises `Stale` if the
+    run does not wait at that sequence or what was shown has changed since, and
+    `BadInput` if the verdict does not fit.
+    """
+    if not transaction.get_connection().in_atomic_block:
+        raise RuntimeError("resume needs the caller's transaction")
+    run = Run.objects.select_related("version").get(id=run_id)
+    if run.state != RunState.AWAITING_HUMAN or run.sequence != sequence:
+        raise Stale("The run does not wait for this decision any more.")
+    now = clock.now()
+    park: dict[str, Any] = run.park or {}
+    facts = _facts(run)
+    _check_fits(run, facts, park, verdict)
+    limits = _topped_up(run, verdict)
+    step = _decision(run, park, verdict, by, now)
+    facts = replace(facts, limits=limits, sequence=step.number)
+    _settle_effect(park, verdict, now)
+    if verdict.kind is V.ABORT:
+        _write(run, step, by, verdict, now, (RunState.ABORTED,), _aborted(run, now))
+        return
+    action = _next(run, facts, step)
+    _refuse_short_top_up(verdict, action)
+    _go_on(run, facts, step, action, verdict, by, now, wake_at or now)
+    queue.wake()
+
+
+def _facts(run: Run) -> Facts:
+    return history.facts(run, history.opening(run), policy.live())
+
+
+def _next(run: Run, facts: Facts, step: Planned) -> Action:
+    steps = [*history.steps(run), _as_value(step)]
+    progress = Progress.of(history.opening(run).messages, steps)
+    return planning.next_action(facts, progress)
+
+
+def _as_value(step: Planned) -> StepValue:
+    return StepValue(
+        number=step.number,
+        kind=step.kind,
+        status=step.status,
+        name=step.name,
+        request=step.request,
+        response=step.response,
+    )
+
+
+# ---- does it fit?
+
+
+def _check_fits(
+    run: Run, facts: Facts, park: Mapping[str, Any], verdict: Verdict
+) -> None:
+    if verdict.kind not in allowed_verdicts(park):
+        label = ParkReason(park["reason"]).label.lower()
+        raise BadInput({"": f"{verdict.kind.value} does not fit here ({label})."})
+    needs_words = {V.REJECT, V.GUIDE, V.ANSWER, V.ABORT}
+    if verdict.kind in needs_words and not verdict.text.strip():
+        raise BadInput({"text": "Please say something here."})
+    if verdict.kind is V.OUTCOME and verdict.happened is None:
+        raise BadInput({"happened": "Did it happen, or did it not?"})
+    if verdict.kind is V.APPROVE and park.get("call"):
+        _check_seal(facts, park, verdict)
+        if verdict.arguments is not None:
+            _edited(run, facts, verdict.arguments)
+
+
+def _check_seal(facts: Facts, park: Mapping[str, Any], verdict: Verdict) -> None:
+    """What was shown has to be what will run; raises `Stale` naming what changed."""
+    call = park["call"]
+    offered = facts.toolbox.tools.get(call["tool"])
+    if offered is None or call["tool"] not in facts.toolbox.allowed:
+        raise Stale(f"{call['tool']} may not be used any more.")
+    now = offered.seal(call["arguments"])
+    changed = [name for name, was in park["seal"].items() if now.get(name) != was]
+    if changed:
+        raise Stale(f"Changed since this was shown: {', '.join(sorted(changed))}.")
+
+
+def _edited(run: Run, facts: Facts, arguments: Mapping[str, Json]) -> ProposedCall:
+    call = (run.park or {}).get("call")
+    offered = facts.toolbox.tools.get(call["tool"]) if call else None
+    if call is None or offered is None:
+        raise Stale("There is no call to edit any more.")
+    checked = _validated(offered, arguments)
+    before = Effect.objects.filter(
+        root=run.root_id or run.id,
+        tool=call["tool"],
+        arguments_digest=digest(checked),
+        status__in=[EffectStatus.DONE.value, EffectStatus.UNKNOWN.value],
+    ).count()
+    return propose(
+        offered,
+        call_id=call["id"],
+        arguments=checked,
+        root_key=run.root_key,
+        occurrence=before + 1,
+    )
+
+
+def _validated(offered: Offered, arguments: Mapping[str, Json]) -> dict[str, Json]:
+    try:
+        offered.spec.model.model_validate(dict(arguments))
+    except ValidationError as error:
+        raise BadInput(
+            {
+                f"arguments.{'.'.join(map(str, item['loc']))}": item["msg"]
+                for item in error.errors(include_url=False, include_input=False)
+            }
+        ) from None
+    return offered.spec.validate(arguments)
+
+
+def _topped_up(run: Run, verdict: Verdict) -> dict[str, Json]:
+    if verdict.kind is not V.TOP_UP:
+        return dict(run.limits)
+    return budgets.read_limits(verdict.limits, run.limits)
+
+
+def _refuse_short_top_up(verdict: Verdict, action: Action) -> None:
+    if verdict.kind is not V.TOP_UP or not isinstance(action, Park):
+        return
+    if action.reason is ParkReason.BUDGET:
+        kind = action.figures.get("budget", "")
+        raise BadInput({f"limits.{kind}": f"Not enough yet. {action.question}"})
+
+
+# ---- writing it
+
+
+def _decision(
+    run: Run, park: Mapping[str, Any], verdict: Verdict, by: User, now: datetime
+) -> Planned:
+    call = park.get("call") or {}
+    return Planned(
+        number=run.sequence + 1,
+        kind=StepKind.DECISION,
+        state=RunState.AWAITING_HUMAN,
+        name=verdict.kind.value,
+        request={
+            "call_id": call.get("id"),
+            "arguments": call.get("arguments"),
+            "reason": park["reason"],
+            "actor": by.get_username(),
+        },
+        response={
+            "kind": verdict.kind.value,
+            "text": clean_text(verdict.text),
+            "note": clean_text(verdict.note),
+            "arguments": _cleaned(verdict.arguments),
+            "happened": verdict.happened,
+            "result": verdict.result,
+            "limits": dict(verdict.limits),
+            "seal": park.get("seal") or {},
+        },
+        planned_at=now,
+        status=StepStatus.SUCCEEDED,
+    )
+
+
+def _cleaned(arguments: Mapping[str, Json] | None) -> dict[str, Json] | None:
+    return None if arguments is None else clean_object(arguments)
+
+
+def _settle_effect(park: Mapping[str, Any], verdict: Verdict, now: datetime) -> None:
+    """What a person says of an unknown outcome goes into the ledger."""
+    if verdict.kind is not V.OUTCOME or not park.get("call"):
+        return
+    status = EffectStatus.DONE if verdict.happened else EffectStatus.NOT_DONE
+    settled = Effect.objects.filter(
+        key=park["call"]["key"],
+        status__in=[EffectStatus.UNKNOWN.value, EffectStatus.STARTED.value],
+    )
+    settled.update(status=status.value, result=verdict.result, finished_at=now)
+
+
+def _go_on(
+    run: Run,
+    facts: Facts,
+    step: Planned,
+    action: Action,
+    verdict: Verdict,
+    by: User,
+    now: datetime,
+    wake_at: datetime,
+) -> None:
+    fields = records.unparked(run, now) | {"wake_at": wake_at}
+    if verdict.kind is V.TOP_UP:
+        fields["limits"] = facts.limits
+    if isinstance(action, NewStep):
+        planned = records.planned(action, step.number + 1, now)
+        _write(run, step, by, verdict, now, (action.state,), fields, planned)
+    elif isinstance(action, Finish):
+        fields["output"] = action.output
+        _write(run, step, by, verdict, now, (RunState.COMPLETING,), fields)
+    else:
+        again = (RunState.EXECUTING, RunState.AWAITING_HUMAN)
+        parked = records.parked(action, now) | {"wake_at": None}
+        _write(run, step, by, verdict, now, again, fields | parked)
+
+
+def _aborted(run: Run, now: datetime) -> dict[str, Any]:
+    return records.RELEASED | records.unparked(run, now) | {"finished_at": now}
+
+
+def _write(
+    run: Run,
+    step: Planned,
+    by: User,
+    verdict: Verdict,
+    now: datetime,
+    states: tuple[RunState, ...],
+    fields: Mapping[str, Any],
+    following: Planned | None = None,
+) -> None:
+    moves, old = [], RunState.AWAITING_HUMAN
+    for new in states:
+        why = _WORDS[verdict.kind] if old is RunState.AWAITING_HUMAN else "asks again"
+        moves.append(Move(old, new, why, by.get_username(), now, by.pk))
+        old = new
+    recording.commit(
+        Record(
+            fence=Fence(run.id, run.sequence, "", RunState.AWAITING_HUMAN),
+            steps=(step,) if following is None else (step, following),
+            moves=tuple(moves),
+            fields=fields,
+        )
+    )
+
+
+_WORDS = {
+    V.APPROVE: "approved",
+    V.REJECT: "rejected",
+    V.GUIDE: "guided",
+    V.ANSWER: "answered",
+    V.RETRY: "to be tried again",
+    V.OUTCOME: "outcome recorded",
+    V.TOP_UP: "budget topped up",
+    V.ABORT: "aborted",
+}

@@ -1,0 +1,192 @@
+"""Taking a run forward: decide, act once, record.
+
+A driver holds a run (`open`), asks what is to be done (`proceed`), hands the work to
+an I/O thread after `begin`, and gives back what came of it (`record`), which answers
+with the next work or a `Rest`. All four run in the loop's thread; every commit is
+fenced by lease and sequence, and `LeaseLost` means: drop the run, say nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from agentops import clock
+from agentops.conf import product
+from runs import budgets, recording, results
+from runs.errors import LeaseLost, OutcomeUnknown
+from runs.facts import subject
+from runs.following import finish, go_on, park
+from runs.held import Held, delta_of, load, result_of, take
+from runs.models import Effect, Run
+from runs.records import Delta, Result
+from runs.repeating import to_repeat, wait
+from runs.results import Recorded
+from runs.states import EffectStatus, ParkReason, RunState, StepStatus
+from runs.values import Park, StepValue
+from runs.work import Give, Outcome, Raise, Rest, Work
+from runs.working import work_for, work_to_reconcile
+
+__all__ = ["Held", "begin", "open", "park_poison", "proceed", "record"]
+
+open = load  # noqa: A001 - as one opens a file
+
+SKIPPED = Recorded(StepStatus.SKIPPED)
+
+
+def proceed(held: Held) -> Work | Rest:
+    """What is to be done for a run just opened; may commit. Raises `LeaseLost`."""
+    step = held.current
+    if held.facts.state is RunState.COMPLETING:
+        return finish(held, held.run.output, None, clock.now())
+    if step is None:
+        return go_on(held, None, clock.now())
+    if step.status is StepStatus.STARTED:
+        return _after_interruption(held, step)
+    if step.attempts and _over_budget(held, step):
+        return _skip(held, step, "budget", "The budget was reached while it waited.")
+    return work_for(held, step)
+
+
+def begin(held: Held, work: Work) -> Work | Rest:
+    """Right before the act: the last look, and `started` for an irreversible one.
+
+    A drain, a budget stop or a kill up to here leaves the step `planned`. Raises
+    `LeaseLost`; may answer with other work, or a `Rest` if the run parked instead.
+    """
+    step = held.current
+    if not work.is_irreversible or step is None:
+        return work
+    held.refresh()
+    changed = _changes(held, step)
+    if changed:
+        words = f"{', '.join(changed)} of {step.name}"
+        return _skip(held, step, "changed", words, {"changed": changed})
+    if _over_budget(held, step):
+        return _skip(held, step, "budget", "The budget was reached before it ran.")
+    stands = recording.start_effect(held.fence, _effect(held, step))
+    return _allowed_by(stands, held, work)
+
+
+def record(held: Held, outcome: Outcome) -> Work | Rest:
+    """Write what came of the step and plan the next one, in one commit.
+
+    Raises `LeaseLost`; the result of a step whose run was aborted meanwhile is kept.
+    """
+    step = held.current
+    if step is None or step.number != outcome.step:
+        raise LeaseLost
+    held.refresh()
+    again = to_repeat(held, step, outcome)
+    if again is not None:
+        return wait(held, step, outcome, again)
+    recorded = results.of(
+        step,
+        outcome.value,
+        outcome.error,
+        held.facts,
+        held.progress,
+        product().result_kept_bytes,
+    )
+    result = result_of(step, recorded, outcome)
+    take(held, step, recorded, outcome.elapsed_ms)
+    try:
+        return go_on(held, result, outcome.finished_at, delta_of(result, outcome))
+    except LeaseLost:
+        _keep_late(held, step, result)
+        raise
+
+
+def park_poison(run_id: UUID, owner: str) -> None:
+    """Park a claimed run that ended its worker again and again; raises `LeaseLost`."""
+    held = load(run_id, owner)
+    step = held.current
+    why = Park(
+        reason=ParkReason.POISON,
+        title=subject(held.run.task),
+        question="Each time this run goes on alone, the process that runs it ends.",
+        step=step.number if step else held.facts.sequence,
+        figures={"claims": held.run.claims_alone},
+    )
+    now = clock.now()
+    result = None
+    if step is not None:
+        result = result_of(step, SKIPPED, Outcome(step.number, None, None, now, 0))
+    park(held, why, result, now, Delta())
+
+
+# ---- irreversible acts
+
+
+def _after_interruption(held: Held, step: StepValue) -> Work | Rest:
+    """Started, no result: ask the tool, else a person."""
+    work = work_to_reconcile(held, step)
+    if work is not None:
+        return work
+    unknown = OutcomeUnknown("The process that ran it ended before it could tell.")
+    return record(held, Outcome(step.number, None, unknown, clock.now(), 0))
+
+
+def _changes(held: Held, step: StepValue) -> list[str]:
+    """What of the call's seal no longer holds."""
+    request = step.request or {}
+    offered = held.facts.toolbox.tools.get(step.name)
+    if offered is None or step.name not in held.facts.toolbox.allowed:
+        return ["permission"]
+    now = offered.seal(request["arguments"])
+    return sorted(name for name, was in request["seal"].items() if now[name] != was)
+
+
+def _over_budget(held: Held, step: StepValue) -> bool:
+    need = budgets.Reservation(step.reserved_cost, step.reserved_tokens)
+    return budgets.breach(held.facts.limits, held.facts.used, need) is not None
+
+
+def _skip(
+    held: Held,
+    step: StepValue,
+    error_class: str,
+    words: str,
+    response: dict[str, Any] | None = None,
+) -> Work | Rest:
+    """Leave a planned step undone and decide anew, which parks the run."""
+    recorded = Recorded(StepStatus.SKIPPED, response or {}, error_class, words)
+    now = clock.now()
+    result = result_of(step, recorded, Outcome(step.number, None, None, now, 0))
+    take(held, step, recorded, 0)
+    return go_on(held, result, now, Delta(steps=1))
+
+
+def _effect(held: Held, step: StepValue) -> Effect:
+    request = step.request or {}
+    return Effect(
+        key=request["key"],
+        root_id=held.run.root_id or held.run_id,
+        run_id=held.run_id,
+        step_number=step.number,
+        tool=step.name,
+        arguments_digest=request["seal"]["arguments"],
+        occurrence=request["occurrence"],
+        status=EffectStatus.STARTED.value,
+        owner=held.owner,
+        started_at=clock.now(),
+    )
+
+
+def _allowed_by(stands: Effect, held: Held, work: Work) -> Work:
+    """The work itself, or what the ledger says instead of it."""
+    if stands.status == EffectStatus.DONE.value:
+        held.served = True
+        return replace(work, act=Give(stands.result))
+    if stands.owner == held.owner and stands.step_number == work.step:
+        return work
+    held.served = True
+    unknown = OutcomeUnknown("An earlier start of the same call never told its result.")
+    return replace(work, act=Raise(unknown))
+
+
+def _keep_late(held: Held, step: StepValue, result: Result) -> None:
+    if Run.objects.filter(id=held.run_id, state=RunState.ABORTED.value).exists():
+        key = (step.request or {}).get("key", "")
+        recording.keep_late_result(held.run_id, result, key)

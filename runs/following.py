@@ -1,0 +1,180 @@
+"""One commit: the result of a step together with whatever comes next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from runs import planning, recording, records
+from runs.canonical import shorten
+from runs.facts import Action, Finish, NewStep
+from runs.held import Held
+from runs.records import Delta, Move, Planned, Record, Result
+from runs.states import EffectStatus, RunState, StepKind, StepStatus
+from runs.values import Park, StepValue
+from runs.work import Rest, Work
+from runs.working import work_for
+
+
+def go_on(
+    held: Held, result: Result | None, now: datetime, delta: Delta | None = None
+) -> Work | Rest:
+    """Commit the result together with whatever comes next."""
+    action: Action = planning.next_action(held.facts, held.progress)
+    if isinstance(action, Park):
+        return park(held, action, result, now, delta or Delta())
+    if isinstance(action, Finish):
+        return finish(held, action.output, result, now, delta)
+    return _plan(held, action, result, now, delta or Delta())
+
+
+def _plan(
+    held: Held, new: NewStep, result: Result | None, now: datetime, delta: Delta
+) -> Work:
+    planned = records.planned(new, held.facts.sequence + 1, now)
+    fields = _plan_fields(held)
+    if held.run.started_at is None:
+        held.run.started_at = fields["started_at"] = now
+    recording.commit(
+        Record(
+            fence=held.fence,
+            result=result,
+            steps=(planned,),
+            delta=delta,
+            moves=_moves(held, (new.state, _why(held, new)), now),
+            fields=fields,
+            effect=_settled(held, result),
+        )
+    )
+    held.facts = replace(held.facts, state=new.state, sequence=planned.number)
+    held.served = False
+    held.current = value_of(planned)
+    return work_for(held, held.current)
+
+
+def value_of(planned: Planned) -> StepValue:
+    """The planned step as the planner sees it."""
+    return StepValue(
+        number=planned.number,
+        kind=planned.kind,
+        status=planned.status,
+        name=planned.name,
+        request=planned.request,
+        response=planned.response,
+        plan_item=planned.plan_item,
+        reserved_tokens=planned.reserved_tokens,
+        reserved_cost=planned.reserved_cost,
+    )
+
+
+def park(
+    held: Held, why: Park, result: Result | None, now: datetime, delta: Delta
+) -> Rest:
+    if not held.facts.config.has_reviewer:
+        fields = {"error": why.question, "finished_at": now}
+        _stop(held, RunState.ERROR, why.question, fields, result, now, delta)
+        return Rest()
+    fields = records.parked(why, now) | _plan_fields(held)
+    words = f"{why.reason.label}: {why.question}"
+    _stop(held, RunState.AWAITING_HUMAN, words, fields, result, now, delta)
+    return Rest()
+
+
+def _stop(
+    held: Held,
+    state: RunState,
+    why: str,
+    fields: dict[str, Any],
+    result: Result | None,
+    now: datetime,
+    delta: Delta,
+) -> None:
+    recording.commit(
+        Record(
+            fence=held.fence,
+            result=result,
+            delta=delta,
+            moves=_moves(held, (state, why), now),
+            fields=fields | records.RELEASED,
+            effect=_settled(held, result),
+        )
+    )
+
+
+def finish(
+    held: Held,
+    output: str,
+    result: Result | None,
+    now: datetime,
+    delta: Delta | None = None,
+) -> Rest:
+    """The checked answer is stored, and delivered: by being there to be read."""
+    steps = [(RunState.COMPLETING, "final answer"), (RunState.COMPLETED, "delivered")]
+    if held.facts.state is RunState.COMPLETING:
+        steps = steps[1:]
+    plan = [
+        {**item, "status": "done"} if item["status"] == "open" else item
+        for item in held.progress.plan
+    ]
+    fields = {"output": output, "finished_at": now, "plan": plan} | records.RELEASED
+    recording.commit(
+        Record(
+            fence=held.fence,
+            result=result,
+            delta=delta or Delta(),
+            moves=_moves(held, *steps, now),
+            fields=fields,
+            effect=_settled(held, result),
+        )
+    )
+    return Rest()
+
+
+def _moves(held: Held, *steps: Any) -> tuple[Move, ...]:
+    """The changes of state, in order; `steps` are (state, why), then the time."""
+    *wanted, now = steps
+    moves, state = [], held.facts.state
+    for new, why in wanted:
+        if new is not state:
+            moves.append(Move(state, new, why, held.actor, now))
+        state = new
+    return tuple(moves)
+
+
+def _why(held: Held, new: NewStep) -> str:
+    last = held.progress.last
+    if last is None:
+        return "claimed"
+    if last.kind is StepKind.TOOL:
+        said = last.error_text or "done"
+        return f"{last.name}: {shorten(said, 200)}"
+    return {
+        StepKind.TOOL: f"the model calls {new.name}",
+        StepKind.CHECK: f"check before {new.name}",
+    }.get(new.kind, "plan written" if last.kind is StepKind.PLAN else "goes on")
+
+
+def _plan_fields(held: Held) -> dict[str, Any]:
+    """The run's plan, where it is not what the row says."""
+    plan = held.progress.plan_now()
+    if plan == held.run.plan:
+        return {}
+    held.run.plan = plan
+    return {"plan": plan, "plan_revision": held.progress.plan_revision}
+
+
+def _settled(held: Held, result: Result | None) -> Any:
+    """How the ledger's row of a finished irreversible call is to read."""
+    last = held.progress.last
+    if result is None or last is None or last.number != result.number or held.served:
+        return None
+    request = last.request or {}
+    if last.kind is not StepKind.TOOL or request.get("effect") != "irreversible":
+        return None
+    status = {
+        StepStatus.SUCCEEDED: EffectStatus.DONE,
+        StepStatus.OUTCOME_UNKNOWN: EffectStatus.UNKNOWN,
+    }.get(result.status, EffectStatus.NOT_DONE)
+    stored = (result.response or {}).get("result")
+    return request["key"], status, stored

@@ -1,0 +1,179 @@
+"""What an act must pass before it runs: policy, trust, repetition, the check. Pure.
+
+`gate` answers for one validated call: let it through, check it first, or ask a
+person. A person's approval of exactly this call opens every gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+from runs.progress import Progress
+from runs.states import ParkReason, StepStatus
+from runs.toolbox import Offered
+from runs.tools.base import Effect
+from runs.values import Park, Policy, ProposedCall, StepValue
+
+
+class Gate(Enum):
+    OPEN = "open"
+    CHECK = "check"
+
+
+def gate(
+    offered: Offered,
+    call: ProposedCall,
+    progress: Progress,
+    *,
+    rules: Sequence[str],
+    step: int,
+) -> Gate | Park:
+    """What is next for this call; `rules` are the agent's review-when rules."""
+    if progress.approval is not None and progress.approval.call_id == call.id:
+        return Gate.OPEN
+    asked = _asks_always(offered, call, progress)
+    if asked is not None:
+        reason, question = asked
+        return _park(reason, question, offered, call, progress, step)
+    if call.effect != Effect.IRREVERSIBLE or offered.policy is Policy.AUTO:
+        return Gate.OPEN
+    if progress.check is None or not is_of(progress.check, call):
+        return Gate.CHECK
+    return _judged(offered, call, progress, progress.check, rules)
+
+
+def is_of(check: StepValue, call: ProposedCall) -> bool:
+    """Is this the check of exactly this call, arguments included?"""
+    request = check.request or {}
+    return request.get("call_id") == call.id and request.get("digest") == call.digest
+
+
+def _asks_always(
+    offered: Offered, call: ProposedCall, progress: Progress
+) -> tuple[ParkReason, str] | None:
+    name = offered.spec.title
+    if offered.policy is Policy.ALWAYS:
+        return ParkReason.ALWAYS_ASK, f"{name} always asks a person."
+    if call.effect != Effect.IRREVERSIBLE:
+        return None
+    if call.occurrence > 1:
+        return (
+            ParkReason.REPEATED_CALL,
+            "The same call has been carried out before. Should it happen again?",
+        )
+    if progress.untrusted:
+        return (
+            ParkReason.UNTRUSTED_CONTENT,
+            f"The agent has read untrusted content. {name} asks after that.",
+        )
+    return None
+
+
+def _judged(
+    offered: Offered,
+    call: ProposedCall,
+    progress: Progress,
+    check: StepValue,
+    rules: Sequence[str],
+) -> Gate | Park:
+    said: dict[str, Any] = check.response or {}
+    if check.status is not StepStatus.SUCCEEDED or "problem" in said:
+        question = f"The check before it failed: {said.get('problem', 'no answer')}"
+        reason = ParkReason.CHECK_FAILED
+        return _park(reason, question, offered, call, progress, check.number)
+    verdict = judge(said, offered.threshold, rules)
+    if verdict is None:
+        return Gate.OPEN
+    reason, question = verdict
+    return _park(reason, question, offered, call, progress, check.number, said, rules)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The figures of a check against what was needed."""
+
+    confidence: Decimal
+    threshold: Decimal
+    applied: list[str]
+
+
+def weigh(said: dict[str, Any], threshold: Decimal, rules: Sequence[str]) -> Judgement:
+    applied = [rules[number - 1] for number in said["rules_that_apply"]]
+    return Judgement(Decimal(str(said["confidence"])), threshold, applied)
+
+
+def judge(
+    said: dict[str, Any], threshold: Decimal, rules: Sequence[str]
+) -> tuple[ParkReason, str] | None:
+    """Why a check's answer parks, with the actual values; None lets through."""
+    found = weigh(said, threshold, rules)
+    low = found.confidence < found.threshold
+    if not low and not found.applied:
+        return None
+    sentences = []
+    if low:
+        sentences.append(
+            f"The check is {percent(found.confidence)} sure,"
+            f" {percent(found.threshold)} is needed."
+        )
+    if found.applied:
+        sentences.append(f"A review rule applies: {'; '.join(found.applied)}.")
+    reason = ParkReason.LOW_CONFIDENCE if low else ParkReason.REVIEW_RULE
+    return reason, " ".join(sentences)
+
+
+def check_figures(
+    said: dict[str, Any], threshold: Decimal, rules: Sequence[str]
+) -> dict[str, Any]:
+    """The figures of a check for `Park.figures`."""
+    found = weigh(said, threshold, rules)
+    return {
+        "confidence": str(found.confidence),
+        "threshold": str(found.threshold),
+        "rules": found.applied,
+        "rationale": said["rationale"],
+        "reversible": said["reversible"],
+        "side_effects": said["side_effects"],
+        "will_do": said["will_do"],
+    }
+
+
+def percent(share: Decimal) -> str:
+    return f"{(share * 100).normalize():f} %"
+
+
+def _park(
+    reason: ParkReason,
+    question: str,
+    offered: Offered,
+    call: ProposedCall,
+    progress: Progress,
+    step: int,
+    said: dict[str, Any] | None = None,
+    rules: Sequence[str] = (),
+) -> Park:
+    figures: dict[str, Any] = {"policy": offered.policy.value}
+    if said is not None:
+        figures |= check_figures(said, offered.threshold, rules)
+    return Park(
+        reason=reason,
+        title=call.title,
+        question=question,
+        step=step,
+        call=call,
+        figures=figures,
+        reasoning=spoken(progress),
+        seal=offered.seal(dict(call.arguments)),
+    )
+
+
+def spoken(progress: Progress) -> str:
+    """What the model said beside its last calls, nothing invented."""
+    response = progress.last_model.response if progress.last_model else None
+    said = response or {}
+    parts = [said.get("reasoning") or "", said.get("content") or ""]
+    return "\n\n".join(part for part in parts if part)

@@ -1,0 +1,131 @@
+"""A run in a driver's hands: its row as last written, and its history in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from runs import history, policy
+from runs.errors import LeaseLost
+from runs.facts import Facts
+from runs.history import Opening
+from runs.models import Run
+from runs.policy import Live
+from runs.progress import Progress
+from runs.records import Delta, Fence, Result
+from runs.results import Recorded
+from runs.values import StepValue
+from runs.work import Outcome
+
+
+@dataclass
+class Held:
+    """A run in a driver's hands: its row as last written, and its history."""
+
+    run: Run
+    owner: str
+    opened: Opening
+    progress: Progress
+    facts: Facts
+    live: Live
+    current: StepValue | None
+    served: bool = False
+
+    @property
+    def run_id(self) -> UUID:
+        return self.run.id
+
+    @property
+    def fence(self) -> Fence:
+        return Fence(self.run.id, self.facts.sequence, self.owner)
+
+    @property
+    def actor(self) -> str:
+        return f"worker {self.owner}"[:150]
+
+    def refresh(self) -> None:
+        """Meet the policy of the moment."""
+        live = policy.live()
+        if live is not self.live:
+            self.live = live
+            self.facts = replace(self.facts, toolbox=live.toolbox(self.facts.config))
+
+
+def load(run_id: UUID, owner: str) -> Held:
+    """Load a claimed run; raises `LeaseLost` if it is not this owner's. Reads only."""
+    run = (
+        Run.objects.select_related("version")
+        .filter(id=run_id, lease_owner=owner)
+        .first()
+    )
+    if run is None:
+        raise LeaseLost
+    opened, live = history.opening(run), policy.live()
+    steps = history.steps(run)
+    current = steps[-1] if steps and steps[-1].status.is_open else None
+    return Held(
+        run=run,
+        owner=owner,
+        opened=opened,
+        progress=Progress.of(opened.messages, steps),
+        facts=history.facts(run, opened, live),
+        live=live,
+        current=current,
+    )
+
+
+def result_of(step: StepValue, recorded: Recorded, outcome: Outcome) -> Result:
+    usage = recorded.usage
+    return Result(
+        number=step.number,
+        status=recorded.status,
+        response=recorded.response,
+        finished_at=outcome.finished_at,
+        started_at=outcome.started_at,
+        error_class=recorded.error_class,
+        error_text=recorded.error_text,
+        confidence=recorded.confidence,
+        attempts=step.attempts + 1,
+        input_tokens=usage.input if usage else 0,
+        cached_tokens=usage.cached if usage else 0,
+        output_tokens=usage.output if usage else 0,
+        cost=recorded.cost,
+        is_estimated=recorded.is_estimated,
+    )
+
+
+def delta_of(result: Result, outcome: Outcome) -> Delta:
+    return Delta(
+        steps=1,
+        active_ms=outcome.elapsed_ms,
+        tokens=result.input_tokens + result.output_tokens,
+        cost=result.cost,
+        is_estimated=result.is_estimated,
+    )
+
+
+def take(held: Held, step: StepValue, recorded: Recorded, elapsed_ms: int) -> None:
+    """Bring the finished step into what is held in memory."""
+    usage = recorded.usage
+    done = replace(
+        step,
+        status=recorded.status,
+        response=recorded.response,
+        error_class=recorded.error_class,
+        error_text=recorded.error_text,
+        attempts=step.attempts + 1,
+        input_tokens=usage.input if usage else 0,
+    )
+    held.progress.take(done)
+    held.current = None
+    used = held.facts.used
+    held.facts = replace(
+        held.facts,
+        used=replace(
+            used,
+            steps=used.steps + 1,
+            seconds=used.seconds + elapsed_ms / 1000,
+            tokens=used.tokens + (usage.total if usage else 0),
+            money=used.money + recorded.cost,
+        ),
+    )

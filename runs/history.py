@@ -1,0 +1,155 @@
+"""A run's history from its rows: the opening, the steps, the exact prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from agentops.conf import product
+from runs import confidence, conversation, planning
+from runs.budgets import Used
+from runs.canonical import Json, digest, dumps
+from runs.conversation import Message
+from runs.facts import Facts, Rules
+from runs.models import Blob, Run, Step
+from runs.policy import Live
+from runs.progress import Progress
+from runs.states import RunState, StepKind, StepStatus
+from runs.values import AgentConfig, StepValue
+
+COLUMNS = (
+    "number",
+    "kind",
+    "status",
+    "name",
+    "request",
+    "response",
+    "error_class",
+    "error_text",
+    "plan_item",
+    "attempts",
+    "input_tokens",
+    "reserved_tokens",
+    "reserved_cost",
+)
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What a run froze when it started."""
+
+    config: AgentConfig
+    messages: Sequence[Message]
+    tools: Sequence[Json]
+    tools_bytes: int
+
+
+def opening(run: Run) -> Opening:
+    """One query for each text not seen in this process before."""
+    tools = blob(run.tools_digest)
+    return Opening(
+        config=AgentConfig.of(run.version.config),
+        messages=conversation.opening(blob(run.system_digest), run.task, run.guidance),
+        tools=tools,
+        tools_bytes=len(dumps(tools)),
+    )
+
+
+def steps(run: Run, before: int | None = None) -> list[StepValue]:
+    """All steps in order, or those before a number. One query."""
+    rows = Step.objects.filter(run_id=run.id).order_by("number").values(*COLUMNS)
+    if before is not None:
+        rows = rows.filter(number__lt=before)
+    return [_value(row) for row in rows]
+
+
+def _value(row: dict[str, Any]) -> StepValue:
+    return StepValue(
+        **{
+            **row,
+            "kind": StepKind(row["kind"]),
+            "status": StepStatus(row["status"]),
+        }
+    )
+
+
+def facts(run: Run, opened: Opening, live: Live) -> Facts:
+    """What the planner is told of a run, from its row."""
+    return Facts(
+        config=opened.config,
+        task=run.task,
+        root_key=run.root_key,
+        state=RunState(run.state),
+        sequence=run.sequence,
+        limits=run.limits,
+        used=Used(run.steps_used, run.active_ms / 1000, run.cost, run.tokens),
+        toolbox=live.toolbox(opened.config),
+        tools_bytes=opened.tools_bytes,
+        rules=rules(),
+    )
+
+
+def rules() -> Rules:
+    numbers = product()
+    return Rules(
+        max_invalid=numbers.max_invalid_in_a_row,
+        max_nudges=numbers.max_nudges,
+        max_repeats=numbers.max_repeats,
+        context_share=numbers.context_share,
+    )
+
+
+def prompt_of(run: Run, number: int) -> list[Message]:
+    """The exact messages the model was sent at a plan, model or check step.
+
+    Raises `LookupError` for other steps, and where the rebuilt prompt does not
+    match the digest stored when it was sent.
+    """
+    step = Step.objects.get(run_id=run.id, number=number)
+    kind = StepKind(step.kind)
+    opened = opening(run)
+    progress = Progress.of(opened.messages, steps(run, before=number))
+    if kind is StepKind.CHECK:
+        messages = planning.check_messages(
+            opened.config, run.task, step.request, progress
+        )
+        return _proved(messages, digest(messages), step)
+    if kind not in {StepKind.PLAN, StepKind.MODEL}:
+        raise LookupError(f"step {number} sent no prompt")
+    messages = list(progress.messages)
+    if kind is StepKind.PLAN:
+        messages.append(conversation.user(conversation.PLAN_INSTRUCTION))
+    return _proved(messages, progress.chain, step)
+
+
+def tools_of(run: Run) -> Json:
+    """The tool schemas as they were sent with every model call of the run."""
+    return blob(run.tools_digest)
+
+
+def schema_of(kind: StepKind) -> dict[str, Json] | None:
+    """The shape asked for, where an answer has to be JSON."""
+    shapes = {
+        StepKind.PLAN: conversation.PLAN_SCHEMA,
+        StepKind.CHECK: confidence.SCHEMA,
+    }
+    return shapes.get(kind)
+
+
+def _proved(messages: list[Message], found: str, step: Step) -> list[Message]:
+    if found != step.digest:
+        raise LookupError(f"the prompt of step {step.number} cannot be proved")
+    return messages
+
+
+def keep(content: Json) -> Blob:
+    """The row for a large text, not saved yet."""
+    return Blob(digest=digest(content), content=content)
+
+
+@lru_cache(maxsize=256)
+def blob(name: str) -> Any:
+    """A blob's content; blobs never change, so a process reads each once."""
+    return Blob.objects.get(digest=name).content

@@ -1,0 +1,263 @@
+"""The writes of the step protocol: each one commit, fenced by lease and sequence.
+
+`commit` is the one that happens at every step: the result of step k, the plan of
+step k+1 and at most one change of state. On PostgreSQL an ordinary step is a single
+statement; whatever parks, ends or acts in the world goes through the ORM in one
+transaction, as everything does on SQLite.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import F, Value
+from django.db.models.functions import Greatest
+
+from runs import points, states
+from runs.errors import LeaseLost, Stale
+from runs.models import Attempt, Effect, Run, Step, Transition
+from runs.recording_sql import advance_in_one_statement
+from runs.records import Delta, Fence, Move, Planned, Record, Result
+from runs.signals import run_changed
+from runs.states import EffectStatus, RunState, StepStatus
+from runs.values import RunChange
+
+
+@points.write("commit")
+def commit(record: Record) -> None:
+    """Write the record; raises `LeaseLost` (a driver) or `Stale` (a person).
+
+    One transaction of its own, or part of the caller's. Receivers of `run_changed`
+    write in the same one when the run parks, leaves a park, or ends.
+    """
+    for move in record.moves:
+        states.check(move.old, move.new)
+    if record.is_plain and connection.vendor == "postgresql":
+        if not advance_in_one_statement(record):
+            raise LeaseLost
+        return
+    with transaction.atomic():
+        _update_run(record)
+        _write_steps(record)
+        _write_moves(record)
+        points.reach("inside commit")
+
+
+def _update_run(record: Record) -> None:
+    delta = record.delta
+    values: dict[str, Any] = {
+        "sequence": record.sequence,
+        "steps_used": F("steps_used") + delta.steps,
+        "active_ms": F("active_ms") + delta.active_ms,
+        "tokens": F("tokens") + delta.tokens,
+        "cost": F("cost") + delta.cost,
+        "claims": 0,
+        "claims_alone": 0,
+    }
+    if delta.is_estimated:
+        values["is_estimated"] = True
+    if record.moves:
+        values["state"] = record.moves[-1].new.value
+    values |= record.fields
+    if not Run.objects.filter(**record.fence.where).update(**values):
+        raise LeaseLost if record.fence.owner else Stale
+
+
+def _write_steps(record: Record) -> None:
+    if record.result is not None:
+        _close_step(record.fence.run_id, record.result)
+    if record.effect is not None:
+        key, status, result = record.effect
+        at = record.result.finished_at if record.result else None
+        Effect.objects.filter(key=key).update(
+            status=status.value, result=result, finished_at=at
+        )
+    Step.objects.bulk_create([_row(record.fence.run_id, step) for step in record.steps])
+
+
+def _close_step(run_id: UUID, result: Result) -> int:
+    return Step.objects.filter(
+        run_id=run_id,
+        number=result.number,
+        status__in=[StepStatus.PLANNED.value, StepStatus.STARTED.value],
+    ).update(
+        status=result.status.value,
+        response=result.response,
+        finished_at=result.finished_at,
+        started_at=result.started_at,
+        error_class=result.error_class,
+        error_text=result.error_text,
+        confidence=result.confidence,
+        attempts=result.attempts,
+        input_tokens=result.input_tokens,
+        cached_tokens=result.cached_tokens,
+        output_tokens=result.output_tokens,
+        cost=F("cost") + result.cost,
+        is_estimated=result.is_estimated,
+    )
+
+
+def _row(run_id: UUID, step: Planned) -> Step:
+    is_done = not step.status.is_open
+    return Step(
+        run_id=run_id,
+        number=step.number,
+        kind=step.kind.value,
+        status=step.status.value,
+        state=step.state.value,
+        name=step.name,
+        request=step.request,
+        response=step.response,
+        digest=step.digest,
+        plan_item=step.plan_item,
+        reserved_tokens=step.reserved_tokens,
+        reserved_cost=step.reserved_cost,
+        planned_at=step.planned_at,
+        started_at=step.planned_at if is_done else None,
+        finished_at=step.planned_at if is_done else None,
+    )
+
+
+def _write_moves(record: Record) -> None:
+    run_id = record.fence.run_id
+    Transition.objects.bulk_create(
+        [
+            Transition(
+                run_id=run_id,
+                from_state=move.old.value,
+                to_state=move.new.value,
+                reason=move.reason,
+                actor=move.actor,
+                by_id=move.by,
+                at=move.at,
+            )
+            for move in record.moves
+        ]
+    )
+    for move in record.moves:
+        if _is_news(move):
+            _tell(run_id, move)
+
+
+def _is_news(move: Move) -> bool:
+    return move.new.is_final or RunState.AWAITING_HUMAN in {move.old, move.new}
+
+
+def _tell(run_id: UUID, move: Move) -> None:
+    run = Run.objects.select_related("agent", "version", "submitter").get(id=run_id)
+    parks = move.new is RunState.AWAITING_HUMAN
+    run_changed.send(
+        Run,
+        run=run,
+        change=RunChange(
+            run_id=run_id,
+            from_state=move.old,
+            to_state=move.new,
+            reason=move.reason,
+            actor=move.actor,
+            at=move.at,
+            park=run.park if parks else None,
+            by=move.by,
+        ),
+    )
+
+
+@points.write("start effect")
+def start_effect(fence: Fence, effect: Effect) -> Effect:
+    """Mark the step `started` and enter the effect: right before the act.
+
+    Returns the row that stands under the key: ours, or the one of an earlier run of
+    the same root that is done already (then nothing may be performed). A row that is
+    known not to have happened is started anew. Raises `LeaseLost`.
+    """
+    with transaction.atomic():
+        if not Run.objects.filter(**fence.where).update(claims=0):
+            raise LeaseLost
+        Step.objects.filter(run_id=fence.run_id, number=fence.sequence).update(
+            status=StepStatus.STARTED.value, started_at=effect.started_at
+        )
+        stands = _enter(effect)
+        points.reach("inside start effect")
+    return stands
+
+
+def _enter(effect: Effect) -> Effect:
+    made, created = Effect.objects.get_or_create(
+        key=effect.key,
+        defaults={
+            name: getattr(effect, name)
+            for name in (
+                "root_id",
+                "run_id",
+                "step_number",
+                "tool",
+                "arguments_digest",
+                "occurrence",
+                "status",
+                "owner",
+                "started_at",
+            )
+        },
+    )
+    if created or made.status == EffectStatus.DONE.value:
+        return made
+    if made.status == EffectStatus.NOT_DONE.value:
+        Effect.objects.filter(key=effect.key, status=made.status).update(
+            status=EffectStatus.STARTED.value,
+            owner=effect.owner,
+            step_number=effect.step_number,
+            run_id=effect.run_id,
+            started_at=effect.started_at,
+            finished_at=None,
+        )
+        return effect
+    return made
+
+
+@points.write("retry")
+def retry(fence: Fence, attempt: Attempt, delta: Delta) -> None:
+    """Record a try that failed and let go of the run until it is to be repeated.
+
+    The wait is a time in the run's row: it holds no worker and survives a restart.
+    An irreversible step that sent nothing is `planned` again. Raises `LeaseLost`.
+    """
+    with transaction.atomic():
+        if not Run.objects.filter(**fence.where).update(
+            wake_at=attempt.retry_at,
+            lease_owner="",
+            lease_until=None,
+            claims=0,
+            claims_alone=0,
+            active_ms=F("active_ms") + delta.active_ms,
+            tokens=F("tokens") + delta.tokens,
+            cost=F("cost") + delta.cost,
+        ):
+            raise LeaseLost
+        Step.objects.filter(run_id=fence.run_id, number=fence.sequence).update(
+            status=StepStatus.PLANNED.value,
+            attempts=attempt.number,
+            cost=F("cost") + delta.cost,
+            is_estimated=Value(value=delta.is_estimated),
+        )
+        Effect.objects.filter(
+            run_id=fence.run_id,
+            step_number=fence.sequence,
+            status=EffectStatus.STARTED.value,
+        ).update(status=EffectStatus.NOT_DONE.value, finished_at=attempt.finished_at)
+        attempt.save(force_insert=True)
+        points.reach("inside retry")
+
+
+@points.write("late result")
+def keep_late_result(run_id: UUID, result: Result, effect_key: str) -> None:
+    """The result of a step whose run was aborted meanwhile: an event, no more."""
+    with transaction.atomic():
+        if _close_step(run_id, result) and effect_key:
+            Effect.objects.filter(key=effect_key).update(
+                status=EffectStatus.DONE.value,
+                result=result.response,
+                finished_at=Greatest(Value(result.finished_at), F("started_at")),
+            )
+        points.reach("inside late result")
