@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from decimal import Decimal
 
@@ -9,6 +10,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from agentops import conf
+from tests.support.project import ROOT
 
 OTHER = {bool: "1", int: "7", float: "0.5", Decimal: "0.5", str: "https://x.example"}
 
@@ -51,3 +53,26 @@ def test_a_test_can_configure_the_product(configured):
     configured(max_steps=3)
 
     assert conf.product().max_steps == 3
+
+
+def test_the_documented_table_is_true():
+    table = (ROOT / "docs" / "settings.md").read_text()
+    rows = re.findall(r"^\| `AGENTOPS_(\w+)` \| `?([^|`]+)`? \|", table, re.MULTILINE)
+    documented = {name.lower(): default.strip() for name, default in rows}
+
+    for field in fields(conf.Product):
+        value = getattr(conf.Product(), field.name)
+        shown = str(value) if isinstance(value, str) else f"{float(value):g}"
+        told = documented[field.name]
+        assert (told if isinstance(value, str) else f"{float(told):g}") == shown
+
+
+def test_every_variable_that_the_settings_read_is_documented():
+    table = (ROOT / "docs" / "settings.md").read_text()
+    read = set()
+    for name in ("settings", "log"):
+        source = (ROOT / "agentops" / f"{name}.py").read_text()
+        read |= set(re.findall(r"env\.\w+\(\s*\"([A-Z_]+)\"", source))
+
+    assert read
+    assert {name for name in read if f"`{name}`" not in table} == set()

@@ -165,9 +165,9 @@ class LiveProject:
         return path.read_text(errors="replace") if path.exists() else ""
 
     def mails(self) -> list[str]:
-        """The files of the mailbox, oldest first, as text."""
-        files = sorted(self.mailbox.glob("*"), key=lambda path: path.stat().st_mtime)
-        return [path.read_text(errors="replace") for path in files if path.is_file()]
+        """The messages of the mailbox as they were sent, oldest first."""
+        files = sorted(self.mailbox.glob("*.eml"), key=lambda f: f.stat().st_mtime_ns)
+        return [file.read_text(errors="replace") for file in files]
 
     def _start(
         self, name: str, argv: list[str], pass_fds: list[int] | None = None
