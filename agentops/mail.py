@@ -139,7 +139,7 @@ def _parsed(file: Path) -> StoredMail:
     message = message_from_bytes(file.read_bytes(), policy=policy.default)
     return StoredMail(
         name=file.name.removesuffix(".eml"),
-        message_id=str(message.get("Message-ID", "")),
+        message_id=str(message.get("Message-ID", "")).strip(),
         subject=str(message.get("Subject", "")),
         sender=str(message.get("From", "")),
         to=_addresses(message, "To"),

@@ -79,14 +79,21 @@ def at_deadline(deadline: Deadline, act: Callable[[], None]) -> Iterator[None]:
         timer.cancel()
 
 
-def shut(connection: socket.socket) -> None:
-    """End both directions, so that whoever waits on the socket wakes up.
+@contextmanager
+def ended_at(connection: socket.socket, deadline: Deadline) -> Iterator[None]:
+    """Whoever waits on the connection wakes up at the deadline, with an OSError.
 
-    Not the method of a TLS socket: that one takes its state away from the thread
-    that reads.
+    Works through a copy of the descriptor, which outlives a close in between and a
+    change to TLS, and so can never hit a stranger's socket.
     """
+    with connection.dup() as copy, at_deadline(deadline, lambda: shut(copy)):
+        yield
+
+
+def shut(connection: socket.socket) -> None:
+    """End both directions, so that whoever waits on the socket wakes up."""
     with contextlib.suppress(OSError):
-        socket.socket.shutdown(connection, socket.SHUT_RDWR)
+        connection.shutdown(socket.SHUT_RDWR)
 
 
 def shut_descriptor(descriptor: int) -> None:

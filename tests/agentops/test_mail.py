@@ -52,6 +52,15 @@ def test_the_same_id_twice_makes_two_files(tmp_path: Path) -> None:
     assert mail.count_with_key("ab", tmp_path) == 0
 
 
+def test_a_long_id_is_found_whole(tmp_path: Path) -> None:
+    key = "ab" * 32
+
+    FileBackend(file_path=tmp_path).send_messages([message(f"<{key}@host.example>")])
+
+    assert mail.count_with_key(key, tmp_path) == 1
+    assert mail.stored_mails(tmp_path)[0].message_id == f"<{key}@host.example>"
+
+
 def test_the_newest_mail_comes_first(tmp_path: Path) -> None:
     for number in (1, 2, 3):
         FileBackend(file_path=tmp_path).send_messages([message(f"<{number}@host>")])

@@ -1,0 +1,229 @@
+"""The tool that sends an e-mail, at most once.
+
+Settings of the tool: `allow_domains` (recipients' domains; "*.example.com" takes
+those below), `sender`. The Message-ID is the call's key, so that a mailbox we can
+look into tells whether the mail went out; AGENTOPS_MAIL_FINDERS maps a mail
+backend's path to a function that counts the mails of a key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from email.utils import parseaddr
+from typing import Annotated
+
+from django.conf import settings
+from django.core import mail as django_mail
+from django.core.exceptions import ValidationError
+from django.core.mail import BadHeaderError, EmailMultiAlternatives, get_connection
+from django.core.validators import validate_email
+from django.utils.module_loading import import_string
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from agentops.mail import count_with_key
+from agentops.markdown import to_html
+from runs.canonical import Json, shorten
+from runs.errors import Fatal, InvalidCall
+from runs.tools import smtp
+from runs.tools.base import (
+    Arguments,
+    Context,
+    Effect,
+    Preview,
+    Reconciled,
+    Reconciliation,
+    tool,
+)
+
+SMTP_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+MAX_RECIPIENTS = 50
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_NAMED = re.compile(r"[^<>]*<([^<>]+)>")
+
+
+def _one_line(text: str) -> str:
+    if _CONTROL.search(text):
+        raise ValueError("line breaks and control characters are not allowed")
+    return text
+
+
+def _address(text: str) -> str:
+    """The bare address; a name before it is dropped."""
+    _one_line(text)
+    named = _NAMED.fullmatch(text.strip())
+    bare = (named[1] if named else text).strip()
+    try:
+        validate_email(bare)
+    except ValidationError:
+        raise ValueError(f"{shorten(bare, 100)} is not an e-mail address") from None
+    return bare
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Address = Annotated[
+    str,
+    Field(max_length=320, examples=["somebody@example.com"]),
+    AfterValidator(_address),
+]
+Recipients = Annotated[
+    list[Address],
+    Field(min_length=1, max_length=MAX_RECIPIENTS),
+    BeforeValidator(_listed),
+]
+Copies = Annotated[
+    list[Address], Field(max_length=MAX_RECIPIENTS), BeforeValidator(_listed)
+]
+Subject = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_one_line)]
+Body = Annotated[str, Field(min_length=1, max_length=200_000)]
+
+
+def _describe(arguments: Arguments) -> str:
+    people = [*arguments["to"], *arguments.get("cc", [])]
+    others = f" and {len(people) - 1} more" if len(people) > 1 else ""
+    return f"Send e-mail to {people[0]}{others}"
+
+
+def _check(arguments: Arguments, context: Context) -> None:
+    """Raises `InvalidCall` naming the recipients who may not get mail."""
+    allowed = [str(one).lower() for one in context.settings.get("allow_domains", [])]
+    people = [*arguments["to"], *arguments.get("cc", [])]
+    outside = [person for person in people if not _is_allowed(person, allowed)]
+    if allowed and outside:
+        raise InvalidCall(
+            f"Mail may only go to {', '.join(allowed)}, not to {', '.join(outside)}."
+        )
+
+
+def _is_allowed(address: str, domains: list[str]) -> bool:
+    domain = address.rpartition("@")[2].lower()
+    return any(
+        domain.endswith(allowed[1:]) if allowed.startswith("*.") else domain == allowed
+        for allowed in domains
+    )
+
+
+def _preview(arguments: Arguments, context: Context) -> Preview:
+    rows = [("To", ", ".join(arguments["to"]), "email")]
+    if arguments.get("cc"):
+        rows.append(("Cc", ", ".join(arguments["cc"]), "email"))
+    rows += [
+        ("From", _sender(context), "email"),
+        ("Subject", arguments["subject"], "text"),
+        ("Text", arguments["body_markdown"], "markdown"),
+    ]
+    return Preview(
+        headline=_describe(arguments),
+        fields=tuple(rows),
+        warning="A mail that was sent cannot be called back.",
+    )
+
+
+def _reconcile(arguments: Arguments, context: Context) -> Reconciliation:
+    """Look for the Message-ID where the mail backend keeps what it sent."""
+    finder = _finder(settings.EMAIL_BACKEND)
+    if finder is None:
+        evidence = "A mail server does not tell what it has sent."
+        return Reconciliation(Reconciled.UNKNOWN, evidence=evidence)
+    message_id = _message_id(context)
+    if finder(context.key):
+        return Reconciliation(
+            Reconciled.HAPPENED,
+            result=_result(arguments, message_id),
+            evidence=f"The mailbox has a mail with the Message-ID {message_id}.",
+        )
+    evidence = f"The mailbox has no mail with the Message-ID {message_id}."
+    return Reconciliation(Reconciled.NOT_HAPPENED, evidence=evidence)
+
+
+@tool(
+    effect=Effect.IRREVERSIBLE,
+    describe=_describe,
+    check=_check,
+    preview=_preview,
+    reconcile=_reconcile,
+)
+def send_email(
+    to: Recipients,
+    subject: Subject,
+    body_markdown: Body,
+    context: Context,
+    cc: Copies = [],  # noqa: B006 - pydantic copies it
+) -> dict[str, Json]:
+    """Send one e-mail. The text is Markdown; it is sent as text and as HTML."""
+    message_id = _message_id(context)
+    message = EmailMultiAlternatives(
+        subject=subject,
+        body=body_markdown,
+        from_email=_sender(context),
+        to=to,
+        cc=cc,
+        headers={"Message-ID": message_id, "Auto-Submitted": "auto-generated"},
+    )
+    message.attach_alternative(_page(body_markdown), "text/html")
+    _refuse_bad_headers(message)
+    _send(message, context)
+    return _result({"to": to, "cc": cc, "subject": subject}, message_id)
+
+
+def _send(message: EmailMultiAlternatives, context: Context) -> None:
+    if settings.EMAIL_BACKEND == SMTP_BACKEND:
+        smtp.send(message, context.deadline)
+    elif get_connection().send_messages([message]) == 0:
+        raise Fatal("The mail backend sent nothing.")
+
+
+def _refuse_bad_headers(message: EmailMultiAlternatives) -> None:
+    try:
+        message.message()
+    except BadHeaderError as error:
+        raise InvalidCall(f"The mail's headers are not valid: {error}") from None
+
+
+def _result(arguments: Arguments, message_id: str) -> dict[str, Json]:
+    return {
+        "sent": True,
+        "message_id": message_id,
+        "to": arguments["to"],
+        "cc": arguments.get("cc", []),
+        "subject": arguments["subject"],
+    }
+
+
+def _page(markdown: str) -> str:
+    return f'<!doctype html><html lang="en"><body>\n{to_html(markdown)}</body></html>'
+
+
+def _sender(context: Context) -> str:
+    return str(context.settings.get("sender") or settings.DEFAULT_FROM_EMAIL)
+
+
+def _message_id(context: Context) -> str:
+    host = parseaddr(_sender(context))[1].rpartition("@")[2]
+    return f"<{context.key}@{host or 'localhost'}>"
+
+
+def _finder(backend: str) -> Callable[[str], int] | None:
+    """The function that counts the mails of a key in the backend's mailbox."""
+    more: dict[str, str] = getattr(settings, "AGENTOPS_MAIL_FINDERS", {})
+    if backend in more:
+        found: Callable[[str], int] = import_string(more[backend])
+        return found
+    return _FINDERS.get(backend)
+
+
+def _count_in_outbox(key: str) -> int:
+    start = f"<{key}@"
+    return sum(
+        str(message.extra_headers.get("Message-ID", "")).startswith(start)
+        for message in getattr(django_mail, "outbox", [])
+    )
+
+
+_FINDERS: dict[str, Callable[[str], int]] = {
+    "agentops.mail.FileBackend": count_with_key,
+    "django.core.mail.backends.locmem.EmailBackend": _count_in_outbox,
+}
