@@ -50,10 +50,18 @@ def clean(value: Any, depth: int = 0) -> Json:
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
-        return value if abs(value) < float("inf") else None
+        return _clean_number(value)
     if depth >= MAX_DEPTH:
         return "… nested too deep"
     return _clean_other(value, depth)
+
+
+def _clean_number(value: float) -> Json:
+    """As jsonb gives it back: whole numbers so large that they have an exponent
+    come back as integers, and a digest must not change on the way."""
+    if not abs(value) < float("inf"):
+        return None
+    return int(value) if abs(value) >= 1e16 else value
 
 
 def _clean_other(value: Any, depth: int) -> Json:

@@ -17,7 +17,7 @@ def failed(facts: Facts, progress: Progress) -> Park | None:
     last = progress.last
     if last is None or last.kind is StepKind.DECISION:
         return None
-    if last.status is StepStatus.SKIPPED:
+    if last.status is StepStatus.SKIPPED and last.error_class == "changed":
         return _changed(facts, progress, last)
     reason = _PARK_OF.get(last.error_class)
     return _error(facts, progress, last, reason) if reason else None
