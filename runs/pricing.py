@@ -14,12 +14,10 @@ from functools import lru_cache
 from genai_prices import data_snapshot, types
 
 from agentops import clock
-from runs.llm.base import Usage
+from runs.llm.base import DEMO_MODEL, Usage
 
 BYTES_PER_TOKEN = 3
 """English runs at 4 bytes a token and more, JSON and most other scripts above 3."""
-
-DEMO_MODEL = "demo-model"
 
 _EXACT = Context(prec=60)
 

@@ -14,6 +14,9 @@ from typing import Protocol
 
 from runs.canonical import Json
 
+DEMO_MODEL = "demo-model"
+"""The name under which the demo model answers; it has the price 0."""
+
 Message = dict[str, Json]
 """One message as the endpoint takes it: role, content, tool_calls, tool_call_id."""
 

@@ -15,6 +15,7 @@ from django.conf import settings
 
 from agentops import env
 from runs.errors import Fatal
+from runs.llm import demo
 from runs.llm.base import ModelClient
 from runs.llm.openai import OpenAIClient
 
@@ -83,4 +84,9 @@ def _openai() -> ModelClient:
     )
 
 
-FACTORIES: dict[str, Factory] = {"openai": _openai}
+def _demo() -> ModelClient:
+    """AGENTOPS_DEMO_LATENCY_S is what an answer takes; `manage.py demo` sets it."""
+    return demo.client(env.number("AGENTOPS_DEMO_LATENCY_S", 0.0))
+
+
+FACTORIES: dict[str, Factory] = {"openai": _openai, "demo": _demo}

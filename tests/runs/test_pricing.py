@@ -6,9 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from runs.llm.base import Usage
+from runs.llm.base import DEMO_MODEL, Usage
 from runs.pricing import (
-    DEMO_MODEL,
     Price,
     cost,
     estimate,
