@@ -34,7 +34,7 @@ _LIMIT = re.compile(r"(\d+(?:\.\d+)?)\s*(?:%|per ?cent)")
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _SUBJECT = re.compile(r"subject[:\s]+[\"“']([^\"”']+)[\"”']", re.IGNORECASE)
 _REGION = re.compile(
-    r"region[:\s]+[\"“']?([A-Z][\w-]*(?: [A-Z][\w-]*)*)|\b(North America|Europe|"
+    r"(?i:region)[:\s]+[\"“']?([A-Z][\w-]*(?: [A-Z][\w-]*)*)|\b(North America|Europe|"
     r"Asia Pacific|Latin America)\b"
 )
 
@@ -172,10 +172,13 @@ def mail_arguments(talk: Talk, to: str, subject: str, body: str) -> dict[str, Js
     """Under the names that the tool's schema gives them."""
     properties = talk.tools["send_email"].get("properties", {})
     takes_list = properties.get("to", {}).get("type") == "array"
-    text_name = next(
-        (n for n in ("body", "text", "markdown") if n in properties), "body"
-    )
+    text_names = [name for name in properties if "body" in name or "text" in name]
+    text_name = text_names[0] if text_names else "body"
     return {"to": [to] if takes_list else to, "subject": subject, text_name: body}
+
+
+def _people(to: Json) -> str:
+    return ", ".join(map(str, to)) if isinstance(to, list) else str(to)
 
 
 def _summary(wanted: Wanted, months: Sequence[Month], flag: str = "anomalous") -> str:
@@ -199,8 +202,7 @@ def _about(flagged: Sequence[Month], wanted: Wanted) -> str:
 def _sent(talk: Talk, wanted: Wanted, months: Sequence[Month], sent: Call) -> Turn:
     confirmed = any("confirm" in note.lower() for note in talk.notes)
     flag = "anomalous, confirmed" if confirmed else "anomalous"
-    to = sent.ran_with.get("to", wanted.recipient)
-    names = ", ".join(map(str, to)) if isinstance(to, list) else str(to)
+    names = _people(sent.ran_with.get("to", wanted.recipient))
     edited = " A reviewer had changed it before." if sent.was_edited else ""
     words = f"\n\nThe summary was sent to {names}.{edited}"
     return Turn(_summary(wanted, months, flag) + words + quoted_notes(talk))

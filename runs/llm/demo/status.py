@@ -18,7 +18,7 @@ from runs.llm.demo.talk import Outcome, Talk, Turn
 
 READ, TELL = 1, 2
 
-_SERVICE = re.compile(r"service[:\s]+[\"“']?([a-z][\w-]*)")
+_SERVICE = re.compile(r"(?i:service)[:\s]+[\"“']?([a-z][\w-]*)")
 
 
 def service_of(task: str) -> str:

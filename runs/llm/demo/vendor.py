@@ -19,7 +19,7 @@ from runs.llm.demo.talk import Outcome, Talk, Turn
 
 READ, ASK, ANSWER = 1, 2, 3
 
-_VENDOR = re.compile(r"vendor[:\s]+[\"“']?([A-Z][\w&.-]*(?: [A-Z][\w&-]*)*)")
+_VENDOR = re.compile(r"(?i:vendor)[:\s]+[\"“']?([A-Z][\w&.-]*(?: [A-Z][\w&-]*)*)")
 
 Row = Mapping[str, Json]
 
