@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from runs.canonical import Json
-from runs.llm.demo.player import Player, one_line, quoted_notes, unsure
+from runs.llm.demo.player import Player, one_line, quoted_notes
 from runs.llm.demo.talk import Talk, Turn
 
 ACTS = re.compile(
@@ -97,4 +97,4 @@ def _value(
     return None
 
 
-PLAYER = Player("", plan, turn, unsure)
+PLAYER = Player("", plan, turn)

@@ -14,7 +14,6 @@ from runs.llm.demo.player import (
     quoted_notes,
     select,
     sql_text,
-    unsure,
 )
 from runs.llm.demo.talk import Outcome, Talk, Turn
 
@@ -101,4 +100,4 @@ def _report(
     return "\n".join(lines)
 
 
-PLAYER = Player("payment audit agent", plan, turn, unsure)
+PLAYER = Player("payment audit agent", plan, turn)

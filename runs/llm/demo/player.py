@@ -49,7 +49,6 @@ class Player:
     phrase: str
     plan: Callable[[str], Sequence[str]]
     turn: Callable[[Talk], Turn]
-    check: Callable[[Mapping[str, Json]], Check]
     meets_outage: Callable[[Talk], bool] = lambda talk: False
 
 

@@ -209,8 +209,12 @@ def _sent(talk: Talk, wanted: Wanted, months: Sequence[Month], sent: Call) -> Tu
 
 
 def check(proposal: Mapping[str, Json]) -> Check:
-    """0.62 and the rule when a month grew more than it allows, else 0.93."""
-    if proposal.get("tool") != "send_email":
+    """0.62 and the rule when a month grew more than it allows, else 0.93.
+
+    A check is asked without the agent's prompt, so it is known by tool and task.
+    """
+    about_revenue = "revenue" in str(proposal.get("task")).lower()
+    if proposal.get("tool") != "send_email" or not about_revenue:
         return unsure(proposal)
     arguments = proposal.get("arguments") or {}
     will_do = (
@@ -244,4 +248,4 @@ def _rules(rules: Sequence[Json], months: Sequence[Month]) -> list[tuple[int, De
     return found
 
 
-PLAYER = Player("quarterly metrics agent", plan, turn, check)
+PLAYER = Player("quarterly metrics agent", plan, turn)

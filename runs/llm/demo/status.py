@@ -12,7 +12,6 @@ from runs.llm.demo.player import (
     quoted_notes,
     select,
     sql_text,
-    unsure,
 )
 from runs.llm.demo.talk import Outcome, Talk, Turn
 
@@ -61,4 +60,4 @@ def meets_outage(talk: Talk) -> bool:
     return talk.last("query_database") is not None
 
 
-PLAYER = Player("service status agent", plan, turn, unsure, meets_outage)
+PLAYER = Player("service status agent", plan, turn, meets_outage)

@@ -106,7 +106,7 @@ def _message(
         items = [{"text": text} for text in player.plan(talk.task)]
         return {"role": "assistant", "content": canonical.dumps({"items": items})}
     if schema == "confidence_check":
-        verdict = player.check(_proposal(body)).as_json()
+        verdict = quarterly.check(_proposal(body)).as_json()
         return {"role": "assistant", "content": canonical.dumps(verdict)}
     turn = player.turn(talk)
     if not turn.calls:

@@ -13,7 +13,6 @@ from runs.llm.demo.player import (
     quoted_notes,
     select,
     sql_text,
-    unsure,
 )
 from runs.llm.demo.talk import Outcome, Talk, Turn
 
@@ -105,4 +104,4 @@ def _answer(row: Row, said: str = "") -> str:
     )
 
 
-PLAYER = Player("vendor question agent", plan, turn, unsure)
+PLAYER = Player("vendor question agent", plan, turn)

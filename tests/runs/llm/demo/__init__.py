@@ -1,0 +1,3 @@
+"""Tests of runs.llm.demo."""
+
+from __future__ import annotations
