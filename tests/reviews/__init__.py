@@ -1,0 +1,3 @@
+"""Tests of reviews."""
+
+from __future__ import annotations
