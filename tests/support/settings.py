@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 
-os.environ.setdefault("SECRET_KEY", "only-for-tests")
+# What somebody's own environment says must not reach a test.
+for _name in list(os.environ):
+    if re.match(r"(AGENTOPS|OPENAI|EMAIL|SECURE)_(?!TEST_)|DEBUG$", _name):
+        del os.environ[_name]
+os.environ["SECRET_KEY"] = "only-for-tests"
 
 from agentops.settings import *  # noqa: F403
 from agentops.settings import database
@@ -19,10 +24,6 @@ EMAIL_FILE_PATH = None
 STATIC_ROOT = None
 WHITENOISE_AUTOREFRESH = True
 WHITENOISE_USE_FINDERS = True
-
-# What somebody's own environment says must not reach a test.
-OPENAI_API_KEY = ""
-AGENTOPS_PROVIDER = "demo"
 
 _folder = tempfile.gettempdir()
 _url = os.environ.get(ENVIRONMENT) or f"sqlite:///{_folder}/agentops.sqlite3"
