@@ -155,7 +155,7 @@ def _skip(
     now = clock.now()
     result = result_of(step, recorded, Outcome(step.number, None, None, now, 0))
     take(held, step, recorded, 0)
-    return go_on(held, result, now, Delta(steps=1))
+    return go_on(held, result, now)
 
 
 def _effect(held: Held, step: StepValue) -> Effect:

@@ -14,6 +14,7 @@ from runs.policy import Live
 from runs.progress import Progress
 from runs.records import Delta, Fence, Result
 from runs.results import Recorded
+from runs.states import StepStatus
 from runs.values import StepValue
 from runs.work import Outcome
 
@@ -41,7 +42,9 @@ class Held:
 
     @property
     def actor(self) -> str:
-        return f"worker {self.owner}"[:150]
+        """The worker as people read it: host and process, without the uniqueness."""
+        host, _, rest = self.owner.partition("/")
+        return f"worker {host}:{rest.split(':')[1]}" if rest.count(":") > 1 else host
 
     def refresh(self) -> None:
         """Meet the policy of the moment."""
@@ -123,7 +126,7 @@ def take(held: Held, step: StepValue, recorded: Recorded, elapsed_ms: int) -> No
         held.facts,
         used=replace(
             used,
-            steps=used.steps + 1,
+            steps=used.steps + (recorded.status is not StepStatus.SKIPPED),
             seconds=used.seconds + elapsed_ms / 1000,
             tokens=used.tokens + (usage.total if usage else 0),
             money=used.money + recorded.cost,
