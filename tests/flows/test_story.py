@@ -86,7 +86,10 @@ def test_a_doubtful_mail_parks_is_approved_and_goes_out_once(agent, submitter):
 def test_every_prompt_can_be_rebuilt_as_it_was_sent(agent, submitter):
     script = [
         plan("Compute", "Send"),
-        calls(("calculate", {"expression": "1+1"}), ("calculate", {"expression": "("})),
+        calls(
+            ("calculate", {"expression": "1+1", "plan_item": 1}),
+            ("calculate", {"expression": "("}),
+        ),
         calls(("send_email", MAIL)),
         check(0.9),
         text("Sent."),
