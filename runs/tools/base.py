@@ -143,7 +143,7 @@ class ToolSpec:
         if self.describe is not None:
             try:
                 return self.describe(arguments)
-            except (KeyError, TypeError, ValueError, AttributeError):
+            except (LookupError, TypeError, ValueError, AttributeError):
                 return self.title
         return self.title
 
