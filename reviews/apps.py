@@ -9,3 +9,10 @@ class ReviewsConfig(AppConfig):
     name = "reviews"
     verbose_name = "Reviews"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from reviews import receivers, tasks
+        from runs.signals import run_changed
+
+        run_changed.connect(receivers.on_run_changed, dispatch_uid="reviews")
+        tasks.register_timers()

@@ -1,0 +1,25 @@
+"""Abort: the run ends for good."""
+
+from __future__ import annotations
+
+from reviews.decisions.base import DecisionForm, DecisionKind, WordsField
+from reviews.decisions.registry import decision_kind
+from runs.values import VerdictKind
+
+
+class AbortForm(DecisionForm):
+    text = WordsField(
+        required=True,
+        label="Reason",
+        help_text="The run ends for good. What it has done stays done.",
+    )
+
+
+@decision_kind
+class Abort(DecisionKind):
+    kind = "abort"
+    verdict = VerdictKind.ABORT
+    words = "Abort the run"
+    order = 90
+    is_danger = True
+    form_class = AbortForm

@@ -1,0 +1,110 @@
+"""What a kind of decision is: its words, its form, and what it means to the run.
+
+    @decision_kind
+    class Retry(DecisionKind):
+        kind = "retry"
+        verdict = VerdictKind.RETRY
+        words = "Retry the step"
+
+A kind is offered where the parked run takes its verdict. Its form is plain Django,
+rendered by one template for all kinds; what the form cleans becomes a `Verdict`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS
+
+from reviews.models import Review
+from runs import deciding
+from runs.canonical import Json, clean_object, clean_text
+from runs.errors import BadInput
+from runs.values import Verdict, VerdictKind
+
+MAX_TEXT = 10_000
+
+
+class DecisionForm(forms.Form):
+    """A form about one review; its fields' ids begin with the kind's name."""
+
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None = None,
+        *,
+        review: Review,
+        kind: str = "",
+        initial: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(data, initial=initial, auto_id=f"id_{kind or 'decision'}_%s")
+        self.review = review
+
+
+class WordsField(forms.CharField):
+    """A text over several lines, stored as both databases can hold it."""
+
+    def __init__(self, *, required: bool, label: str, help_text: str = "") -> None:
+        super().__init__(
+            required=required,
+            label=label,
+            help_text=help_text,
+            max_length=MAX_TEXT,
+            widget=forms.Textarea(attrs={"rows": 3}),
+        )
+
+    def to_python(self, value: Any) -> str:
+        return clean_text(str(super().to_python(value) or "")).replace("\r\n", "\n")
+
+
+class DecisionKind:
+    """One kind; there is one object of it per process.
+
+    `verdict` is what it comes to for the run. `key` is its letter on the keyboard,
+    "" for none. `is_danger` sets its button apart. `runs_call` tells that it lets a
+    call be made, so that the digest of what was seen must be given with it.
+    """
+
+    kind: ClassVar[str]
+    verdict: ClassVar[VerdictKind]
+    words: ClassVar[str]
+    key: ClassVar[str] = ""
+    order: ClassVar[int] = 50
+    is_danger: ClassVar[bool] = False
+    runs_call: ClassVar[bool] = False
+    form_class: ClassVar[type[DecisionForm]] = DecisionForm
+
+    def label(self, review: Review) -> str:
+        """The words on its button."""
+        return self.words
+
+    def offered(self, review: Review) -> bool:
+        """May this be decided here? Reads the run's park, changes nothing."""
+        park = review.run.park
+        return park is not None and self.verdict in deciding.allowed_verdicts(park)
+
+    def form(
+        self, review: Review, data: Mapping[str, Any] | None = None
+    ) -> DecisionForm:
+        """The form, filled with what was sent, or as it is first shown."""
+        return self.form_class(data, review=review, kind=self.kind)
+
+    def clean(self, review: Review, payload: Mapping[str, Any]) -> dict[str, Json]:
+        """What was entered, as JSON; raises `BadInput` by field. Pure."""
+        form = self.form(review, payload)
+        if form.is_valid():
+            return clean_object(form.cleaned_data)
+        raise BadInput({_name(n): str(e[0]) for n, e in form.errors.items()})
+
+    def to_verdict(self, review: Review, cleaned_data: Mapping[str, Json]) -> Verdict:
+        """What the run is told; raises `BadInput` for what does not fit the run."""
+        return Verdict(self.verdict, text=str(cleaned_data.get("text", "")))
+
+    def note(self, cleaned_data: Mapping[str, Json]) -> str:
+        """The words of the person, for lists of decisions."""
+        return str(cleaned_data.get("note") or cleaned_data.get("text") or "")
+
+
+def _name(field: str) -> str:
+    return "" if field == NON_FIELD_ERRORS else field

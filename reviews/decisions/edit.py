@@ -1,0 +1,130 @@
+"""Edit and approve: the call runs with arguments that a person changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from reviews.decisions.base import DecisionForm, DecisionKind, WordsField
+from reviews.decisions.registry import decision_kind
+from reviews.decisions.schema_fields import Argument, arguments_of
+from reviews.models import Review
+from runs import deciding
+from runs.canonical import Json, clean_object
+from runs.errors import BadInput
+from runs.tools import registry as tools
+from runs.values import Verdict, VerdictKind
+
+PREFIX = "arguments."
+
+
+class EditForm(DecisionForm):
+    """A field per argument of the tool, as its JSON Schema says, and the note.
+
+    `cleaned_data` has "arguments" (JSON types kept) and "note".
+    """
+
+    note = WordsField(
+        required=False,
+        label="Note to the agent",
+        help_text="The agent is told of the edit either way.",
+    )
+
+    def __init__(
+        self, data: Mapping[str, Any] | None = None, *, review: Review, kind: str = ""
+    ) -> None:
+        super().__init__(data, review=review, kind=kind)
+        self.arguments = arguments_of(_schema(review), _proposed(review))
+        note = self.fields.pop("note")
+        for argument in self.arguments:
+            self.fields[PREFIX + argument.name] = argument.field()
+        self.fields["note"] = note
+
+    def clean(self) -> dict[str, Any]:
+        arguments: dict[str, Json] = {}
+        for argument in self.arguments:
+            self._take(argument, arguments)
+        note = self.cleaned_data.get("note", "")
+        return {"arguments": arguments, "note": note}
+
+    def _take(self, argument: Argument, into: dict[str, Json]) -> None:
+        name = PREFIX + argument.name
+        if name not in self.data:
+            self._keep(argument, into)
+            return
+        if name not in self.cleaned_data:
+            return
+        try:
+            argument.put(self.cleaned_data[name], into)
+        except ValueError as error:
+            self.add_error(name, forms.ValidationError(str(error)))
+
+    def _keep(self, argument: Argument, into: dict[str, Json]) -> None:
+        """A field that was not sent leaves its argument as it was."""
+        if argument.is_given:
+            into[argument.name] = argument.was
+
+
+@decision_kind
+class Edit(DecisionKind):
+    """Takes the form's fields, or the new `arguments` as one object."""
+
+    kind = "edit"
+    verdict = VerdictKind.APPROVE
+    words = "Edit and approve"
+    key = "e"
+    order = 20
+    runs_call = True
+    form_class = EditForm
+
+    def offered(self, review: Review) -> bool:
+        if not review.proposal or not super().offered(review):
+            return False
+        spec = _spec(review)
+        return spec is not None and spec.asks is None
+
+    def clean(self, review: Review, payload: Mapping[str, Any]) -> dict[str, Json]:
+        arguments = payload.get("arguments")
+        if isinstance(arguments, Mapping):
+            note = clean_object({"note": str(payload.get("note", ""))})
+            return {"arguments": clean_object(arguments)} | note
+        return super().clean(review, payload)
+
+    def to_verdict(self, review: Review, cleaned_data: Mapping[str, Json]) -> Verdict:
+        note = str(cleaned_data.get("note", ""))
+        if cleaned_data["arguments"] == review.proposal["arguments"]:
+            return Verdict(VerdictKind.APPROVE, note=note)
+        try:
+            call = deciding.edited(review.run_id, cleaned_data["arguments"])
+        except BadInput as error:
+            raise BadInput(_by_field(error.fields, review)) from None
+        return Verdict(VerdictKind.APPROVE, note=note, arguments=call.arguments)
+
+
+def _by_field(problems: Mapping[str, str], review: Review) -> dict[str, str]:
+    """Problems by argument, as the form names its fields; the rest on top."""
+    known = set(_schema(review).get("properties", {})) | set(_proposed(review))
+    placed: dict[str, str] = {}
+    for name, problem in problems.items():
+        argument = name.removeprefix("arguments.").split(".")[0]
+        field = PREFIX + argument if argument in known else ""
+        placed[field] = "; ".join(filter(None, [placed.get(field), problem]))
+    return placed
+
+
+def _spec(review: Review) -> Any:
+    try:
+        return tools.get(review.proposal["tool"])
+    except KeyError:
+        return None
+
+
+def _schema(review: Review) -> dict[str, Json]:
+    spec = _spec(review) if review.proposal else None
+    return dict(spec.parameters) if spec else {}
+
+
+def _proposed(review: Review) -> dict[str, Json]:
+    return dict(review.proposal.get("arguments", {})) if review.proposal else {}

@@ -1,0 +1,3 @@
+"""The ways to tell people: one file each, found by `base`."""
+
+from __future__ import annotations

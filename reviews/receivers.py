@@ -1,0 +1,151 @@
+"""What a change of a run's state means here: a review opens, or is cancelled.
+
+Runs in the transaction that changes the run, and only writes rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import F, QuerySet
+
+from agentops import clock
+from agentops.conf import product
+from reviews import risk
+from reviews.models import Notification, Review
+from reviews.models.notification import NotificationStatus
+from reviews.models.review import ReviewStatus, Risk
+from runs import queue
+from runs.canonical import Json, clean_text, dumps, shorten
+from runs.models import Agent, Run
+from runs.states import RunState
+from runs.values import RunChange
+
+DELIVER = "reviews.tasks.deliver"
+OPENED = "opened"
+EMAIL = "email"
+MAX_TITLE = 300
+MAX_SEARCH = 20_000
+
+
+def on_run_changed(sender: object, *, run: Run, change: RunChange, **_: Any) -> None:
+    """Receives `runs.signals.run_changed`."""
+    if change.to_state == RunState.AWAITING_HUMAN:
+        open_review(run, change.park or run.park or {}, change.at)
+    elif change.from_state == RunState.AWAITING_HUMAN:
+        cancel_review(run, change.at)
+
+
+def open_review(run: Run, park: Mapping[str, Json], at: datetime) -> Review:
+    """Open the one review of a parked run, and tell those who may decide.
+
+    Inside the caller's transaction. Returns the open review if there is one.
+    """
+    known = Review.objects.open().filter(run=run).first()
+    if known is not None:
+        return known
+    review = Review.objects.create(**_described(run, park), opened_at=at)
+    _notify(review, at)
+    return review
+
+
+def cancel_review(run: Run, at: datetime) -> None:
+    """Close the run's open review without a decision; the decided are closed."""
+    Review.objects.open().filter(run=run).update(
+        status=ReviewStatus.CANCELLED.value,
+        closed_at=at,
+        version=F("version") + 1,
+        holder=None,
+        holder_until=None,
+    )
+
+
+def deciders(agent: Agent) -> QuerySet[User]:
+    """Everyone active who may decide on runs of the agent.
+
+    Where the agent names groups, their members; if no member of them may decide,
+    everyone who may, so that no parked run goes unheard.
+    """
+    able: QuerySet[User] = User.objects.with_perm(
+        "reviews.decide_review",
+        backend="django.contrib.auth.backends.ModelBackend",
+    )
+    members = able.filter(groups__in=agent.deciders.all()).distinct()
+    return members if members.exists() else able
+
+
+def _described(run: Run, park: Mapping[str, Json]) -> dict[str, Any]:
+    call = park["call"] or {}
+    level = risk.of(park)
+    return {
+        "run": run,
+        "step_number": park["step"],
+        "sequence": run.sequence,
+        "reason": park["reason"],
+        "title": shorten(" ".join(str(park["title"]).split()), MAX_TITLE),
+        "question": park["question"],
+        "detail": {name: park[name] for name in ("figures", "error", "reasoning")},
+        "proposal": call,
+        "digest": call.get("digest", ""),
+        "seal": park["seal"],
+        "risk": level.value,
+        "search_text": _search_text(run, park),
+        "due_at": clock.later(_due_s(level)),
+    }
+
+
+def _due_s(level: Risk) -> float:
+    if level is Risk.HIGH:
+        return product().review_due_high_risk_s
+    return product().review_due_s
+
+
+def _search_text(run: Run, park: Mapping[str, Json]) -> str:
+    """All that people look for a review by, in one text."""
+    call = park["call"] or {}
+    parts = [
+        park["title"],
+        park["question"],
+        run.agent.name,
+        run.submitter.get_username(),
+        run.task,
+        dumps(call["arguments"]) if call else "",
+        (park["error"] or {}).get("text", ""),
+    ]
+    return shorten(clean_text("\n".join(filter(None, parts))), MAX_SEARCH)
+
+
+def _notify(review: Review, at: datetime) -> None:
+    people = _addressed(review)
+    rows = [
+        Notification(
+            review=review,
+            run=review.run,
+            person=person,
+            event=OPENED,
+            channel=EMAIL,
+            address=address,
+            status=NotificationStatus.PENDING.value,
+            created_at=at,
+            next_at=at,
+        )
+        for address, person in people.items()
+    ]
+    if rows:
+        Notification.objects.bulk_create(rows)
+        queue.enqueue(DELIVER)
+
+
+def _addressed(review: Review) -> dict[str, User]:
+    """Who is told, one person per address; not the submitter, if others decide."""
+    agent = review.run.agent
+    people = deciders(agent).exclude(email="").order_by("pk")
+    if not (agent.allow_self_decision or product().allow_self_decision):
+        people = people.exclude(pk=review.run.submitter_id)
+    by_address: dict[str, User] = {}
+    for person in people:
+        by_address.setdefault(person.email.lower(), person)
+    return {person.email: person for person in by_address.values()}

@@ -1,0 +1,128 @@
+"""Every kind of decision is complete, offered where it fits, and keeps its word."""
+
+from __future__ import annotations
+
+import pytest
+from django import forms
+
+from reviews.decisions import registry
+from reviews.decisions.base import DecisionForm
+from runs.errors import BadInput
+from runs.states import ParkReason
+from runs.tools import registry as tools
+from runs.values import VerdictKind
+from tests.support import factory
+
+KINDS = registry.all_kinds()
+every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
+
+FIGURES = {
+    "budget": "money",
+    "used": "$0.49",
+    "limit": "$0.50",
+    "needed": "$0.02",
+    "forecast": "$0.31",
+}
+# Where each kind is offered, and something right to enter there.
+WORKS = {
+    "approve": (ParkReason.LOW_CONFIDENCE, {"note": "Fine."}),
+    "edit": (ParkReason.LOW_CONFIDENCE, {"arguments": factory.MAIL}),
+    "guide": (ParkReason.LOW_CONFIDENCE, {"text": "Use the other list."}),
+    "reject": (ParkReason.LOW_CONFIDENCE, {"text": "Not yet."}),
+    "abort": (ParkReason.LOW_CONFIDENCE, {"text": "Not needed."}),
+    "answer": (ParkReason.QUESTION, {"text": "The second one."}),
+    "retry": (ParkReason.RETRIES, {}),
+    "outcome": (ParkReason.OUTCOME_UNKNOWN, {"happened": "yes", "result": "Sent."}),
+    "top_up": (ParkReason.BUDGET, {"limits.money": "1.00"}),
+}
+# Where sending nothing at all would do, something that will not.
+WRONG = {
+    "approve": {"note": "x" * 20_000},
+    "retry": {"text": "x" * 20_000},
+    "edit": {"arguments": factory.MAIL | {"copies": "many"}},
+}
+
+
+@pytest.fixture(autouse=True)
+def letters():
+    with tools.added(factory.LETTER):
+        yield
+
+
+@pytest.fixture
+def parked(db):
+    """Call it with a kind: a review that this kind is offered on."""
+
+    def make(kind):
+        reason, _ = WORKS[kind.kind]
+        figures = FIGURES if reason is ParkReason.BUDGET else {}
+        has_call = reason not in {ParkReason.BUDGET, ParkReason.RETRIES}
+        return factory.park(reason=reason, has_call=has_call, figures=figures)
+
+    return make
+
+
+def test_all_kinds_of_the_product_are_there():
+    assert {kind.kind for kind in KINDS} == set(WORKS)
+
+
+def test_no_two_kinds_share_a_key():
+    keys = [kind.key for kind in KINDS if kind.key]
+
+    assert len(keys) == len(set(keys))
+
+
+@every_kind
+def test_it_is_complete(kind):
+    assert kind.kind.isidentifier()
+    assert isinstance(kind.verdict, VerdictKind)
+    assert issubclass(kind.form_class, DecisionForm)
+    assert len(kind.key) <= 1
+    assert registry.find(kind.kind) is kind
+
+
+@every_kind
+def test_it_is_offered_where_it_fits(kind, parked):
+    review = parked(kind)
+
+    assert kind in registry.offered(review)
+    assert kind.label(review)[0].isupper()
+
+
+@every_kind
+def test_its_form_renders_with_ids_of_its_own(kind, parked):
+    form = kind.form(parked(kind))
+
+    assert isinstance(form, forms.Form)
+    for field in form:
+        assert field.auto_id.startswith(f"id_{kind.kind}_")
+        assert field.label
+
+
+@every_kind
+def test_what_is_right_becomes_its_verdict(kind, parked):
+    review, (_, entered) = parked(kind), WORKS[kind.kind]
+
+    cleaned = kind.clean(review, entered)
+    verdict = kind.to_verdict(review, cleaned)
+
+    assert verdict.kind is kind.verdict
+    assert isinstance(kind.note(cleaned), str)
+
+
+@every_kind
+def test_what_is_wrong_is_told_beside_a_field_that_exists(kind, parked):
+    review = parked(kind)
+
+    with pytest.raises(BadInput) as caught:
+        kind.to_verdict(review, kind.clean(review, WRONG.get(kind.kind, {})))
+
+    assert set(caught.value.fields) <= {"", *kind.form(review).fields}
+    assert all(caught.value.fields.values())
+
+
+@every_kind
+def test_cleaning_twice_gives_the_same(kind, parked):
+    review, (_, entered) = parked(kind), WORKS[kind.kind]
+
+    assert kind.clean(review, entered) == kind.clean(review, entered)

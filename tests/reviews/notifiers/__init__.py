@@ -1,0 +1,3 @@
+"""Tests of the notifiers."""
+
+from __future__ import annotations
