@@ -1,0 +1,74 @@
+"""A look at reviews, decisions and the outbox; failed messages can be tried again."""
+
+from __future__ import annotations
+
+from django.contrib import admin, messages
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from agentops import clock
+from reviews.models import Decision, Notification, Review
+from reviews.models.notification import NotificationStatus
+from reviews.receivers import DELIVER
+from runs import queue
+from runs.admin import SeenOnly
+
+
+@admin.register(Review)
+class ReviewAdmin(SeenOnly):
+    list_display = (
+        "title",
+        "run",
+        "reason",
+        "risk",
+        "status",
+        "holder",
+        "opened_at",
+        "due_at",
+    )
+    list_filter = ("status", "reason", "risk")
+    list_select_related = ("run", "holder")
+    search_fields = ("title", "search_text", "run__id__exact")
+
+
+@admin.register(Decision)
+class DecisionAdmin(SeenOnly):
+    list_display = ("review", "kind", "actor", "note", "decided_at", "undone_at")
+    list_filter = ("kind",)
+    list_select_related = ("review", "actor")
+    search_fields = ("actor__username", "note", "review__run__id__exact")
+
+
+@admin.register(Notification)
+class NotificationAdmin(SeenOnly):
+    list_display = (
+        "event",
+        "channel",
+        "address",
+        "status",
+        "attempts",
+        "error",
+        "created_at",
+        "sent_at",
+    )
+    list_filter = ("status", "channel", "event")
+    search_fields = ("address", "run__id__exact")
+    actions = ("try_again",)
+
+    @admin.action(description="Try again", permissions=["retry"])
+    def try_again(self, request: HttpRequest, chosen: QuerySet[Notification]) -> None:
+        """Failed ones only, with a fresh count of tries."""
+        with transaction.atomic():
+            failed = chosen.filter(status=NotificationStatus.FAILED.value)
+            count = failed.order_by().update(
+                status=NotificationStatus.PENDING.value,
+                attempts=0,
+                next_at=clock.now(),
+            )
+            if count:
+                queue.enqueue(DELIVER)
+        messages.info(request, f"{count} will be tried again now.")
+
+    def has_retry_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("reviews.change_notification")

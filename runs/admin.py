@@ -1,0 +1,281 @@
+"""Django's admin for agents, tools and prices, and a look at all that runs wrote.
+
+What the engine writes can be seen here and never changed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.forms import ModelForm
+from django.http import HttpRequest
+
+from runs.admin_forms import AgentForm, PriceForm, ToolForm
+from runs.agents import publish
+from runs.canonical import shorten
+from runs.models import (
+    Agent,
+    AgentVersion,
+    Attempt,
+    Driver,
+    Effect,
+    Price,
+    Run,
+    Step,
+    Tool,
+    Transition,
+)
+from runs.tools import registry
+from runs.tools.base import ToolSpec
+
+admin.site.site_header = "agentops"
+admin.site.site_title = "agentops admin"
+admin.site.index_title = "Agents, tools, budgets, people"
+
+
+class NoWrites:
+    """Rows that people look at and nobody changes."""
+
+    def has_add_permission(self, *_: Any) -> bool:
+        return False
+
+    def has_change_permission(self, *_: Any) -> bool:
+        return False
+
+    def has_delete_permission(self, *_: Any) -> bool:
+        return False
+
+
+class SeenOnly(NoWrites, admin.ModelAdmin):
+    show_full_result_count = False
+
+
+class VersionInline(NoWrites, admin.TabularInline):
+    model = AgentVersion
+    fields = ("number", "created_at", "created_by", "fingerprint")
+    readonly_fields = fields
+    ordering = ("-number",)
+    extra = 0
+    show_change_link = True
+    verbose_name_plural = "versions: each is what some runs have frozen"
+
+    @admin.display(description="digest")
+    def fingerprint(self, version: AgentVersion) -> str:
+        return version.digest[:12]
+
+
+@admin.register(Agent)
+class AgentAdmin(admin.ModelAdmin):
+    """Saving publishes a numbered version; runs that have started keep theirs."""
+
+    form = AgentForm
+    list_display = ("name", "slug", "shown_model", "enabled", "newest", "updated_at")
+    list_filter = ("enabled", "plan_first", "has_reviewer")
+    search_fields = ("name", "slug", "description", "prompt")
+    prepopulated_fields = {"slug": ("name",)}
+    filter_horizontal = ("deciders",)
+    readonly_fields = ("updated_at",)
+    inlines = (VersionInline,)
+    fieldsets = (
+        (None, {"fields": ("name", "slug", "description", "enabled", "updated_at")}),
+        (
+            "What it does",
+            {"fields": ("prompt", "task_template", "input_schema", "plan_first")},
+        ),
+        (
+            "Model",
+            {
+                "fields": (
+                    "model",
+                    "check_model",
+                    "max_output_tokens",
+                    "context_window",
+                )
+            },
+        ),
+        (
+            "What it may do, and when it asks",
+            {"fields": ("grants", "threshold", "review_when", "check_answer")},
+        ),
+        ("Budgets", {"fields": ("limits",)}),
+        (
+            "Who decides",
+            {"fields": ("deciders", "allow_self_decision", "has_reviewer")},
+        ),
+    )
+
+    @admin.display(description="model", ordering="model")
+    def shown_model(self, agent: Agent) -> str:
+        return agent.model or "the default"
+
+    @admin.display(description="version")
+    def newest(self, agent: Agent) -> str:
+        versions = [version.number for version in agent.versions.all()]
+        return str(max(versions)) if versions else "none yet"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Agent]:
+        return super().get_queryset(request).prefetch_related("versions")
+
+    def has_delete_permission(
+        self, request: HttpRequest, obj: Agent | None = None
+    ) -> bool:
+        """An agent that ever had a version stays, switched off if need be."""
+        may = super().has_delete_permission(request, obj)
+        return may and obj is not None and not obj.versions.exists()
+
+    def save_related(
+        self,
+        request: HttpRequest,
+        form: ModelForm,
+        formsets: Any,
+        change: bool,
+    ) -> None:
+        super().save_related(request, form, formsets, change)
+        before = form.instance.versions.count()
+        version = publish(form.instance, by=request.user)  # type: ignore[arg-type] # signed in
+        after = form.instance.versions.count()
+        words = (
+            f"Version {version.number} is published; new runs use it."
+            if after > before
+            else f"Nothing that runs freeze has changed: version {version.number} stays."
+        )
+        messages.info(request, words)
+
+
+@admin.register(AgentVersion)
+class AgentVersionAdmin(SeenOnly):
+    list_display = ("agent", "number", "created_at", "created_by")
+    list_filter = ("agent",)
+    list_select_related = ("agent", "created_by")
+    search_fields = ("agent__name", "digest")
+
+
+@admin.register(Tool)
+class ToolAdmin(admin.ModelAdmin):
+    """A row per tool there is; what is set here holds for all agents, at once."""
+
+    form = ToolForm
+    list_display = ("name", "words", "effect", "enabled", "policy", "threshold")
+    list_filter = ("enabled", "policy")
+    search_fields = ("name",)
+    readonly_fields = ("name", "words", "effect", "parameters", "updated_at")
+    fieldsets = (
+        (None, {"fields": ("name", "words", "effect", "parameters", "updated_at")}),
+        ("Policy", {"fields": ("enabled", "policy", "threshold", "untrusted")}),
+        ("Bounds", {"fields": ("timeout_s", "attempts", "result_limit")}),
+        ("Settings", {"fields": ("settings",)}),
+    )
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(
+        self, request: HttpRequest, obj: Tool | None = None
+    ) -> bool:
+        return False
+
+    @admin.display(description="what it does")
+    def words(self, tool: Tool) -> str:
+        spec = _spec(tool)
+        return shorten(spec.description, 200) if spec else "This tool is not installed."
+
+    @admin.display(description="effect")
+    def effect(self, tool: Tool) -> str:
+        spec = _spec(tool)
+        return spec.effect.value if spec else ""
+
+    @admin.display(description="parameters")
+    def parameters(self, tool: Tool) -> str:
+        spec = _spec(tool)
+        return ", ".join(spec.parameters.get("properties", {})) if spec else ""
+
+
+def _spec(tool: Tool) -> ToolSpec | None:
+    try:
+        return registry.get(tool.name)
+    except KeyError:
+        return None
+
+
+@admin.register(Price)
+class PriceAdmin(admin.ModelAdmin):
+    form = PriceForm
+    list_display = ("model", "input", "cached", "output", "updated_at")
+    search_fields = ("model",)
+
+
+class OfRun(SeenOnly):
+    """Rows that belong to a run."""
+
+    list_select_related = ("run",)
+    search_fields: ClassVar[tuple[str, ...]] = ("run__id__exact",)
+    search_help_text = "The whole id of a run."
+
+
+@admin.register(Run)
+class RunAdmin(SeenOnly):
+    list_display = (
+        "short_id",
+        "agent",
+        "submitter",
+        "state",
+        "park_reason",
+        "steps_used",
+        "cost",
+        "created_at",
+    )
+    list_filter = ("state", "park_reason", "agent")
+    list_select_related = ("agent", "submitter")
+    search_fields = ("=id", "task", "submitter__username")
+
+    @admin.display(description="run", ordering="id")
+    def short_id(self, run: Run) -> str:
+        return str(run.pk)[:8]
+
+
+@admin.register(Step)
+class StepAdmin(OfRun):
+    list_display = (
+        "run",
+        "number",
+        "kind",
+        "name",
+        "status",
+        "error_class",
+        "cost",
+        "planned_at",
+    )
+    list_filter = ("kind", "status", "error_class")
+
+
+@admin.register(Attempt)
+class AttemptAdmin(OfRun):
+    list_display = ("run", "step_number", "number", "error_class", "started_at")
+    list_filter = ("error_class",)
+
+
+@admin.register(Effect)
+class EffectAdmin(OfRun):
+    list_display = ("short_key", "run", "tool", "occurrence", "status", "started_at")
+    list_filter = ("status", "tool")
+    search_fields = ("=key", "run__id__exact")
+    search_help_text = "The whole id of a run, or the whole key."
+
+    @admin.display(description="key", ordering="key")
+    def short_key(self, effect: Effect) -> str:
+        return effect.key[:12]
+
+
+@admin.register(Transition)
+class TransitionAdmin(OfRun):
+    list_display = ("run", "from_state", "to_state", "reason", "actor", "at")
+    list_filter = ("to_state",)
+
+
+@admin.register(Driver)
+class DriverAdmin(SeenOnly):
+    list_display = ("owner", "host", "slot", "pid", "held", "beat_at", "ended_at")
+    list_filter = ("host",)
+    search_fields = ("owner", "host")

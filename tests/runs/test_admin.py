@@ -1,0 +1,266 @@
+"""Admins set up agents, tools and prices; what runs wrote is only looked at."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.contrib import admin
+from django.urls import reverse
+
+from runs.models import Agent, AgentVersion, Price, Tool
+from runs.tool_rows import sync_tools
+from runs.tools import registry
+from tests.support import factory
+
+pytestmark = pytest.mark.django_db
+
+OURS = [
+    model
+    for model in admin.site._registry
+    if model._meta.app_label in {"runs", "reviews"}
+]
+EDITABLE = {"agent", "tool", "price"}
+every_model = pytest.mark.parametrize("model", OURS, ids=lambda m: m._meta.model_name)
+
+
+@pytest.fixture(autouse=True)
+def letters():
+    with registry.added(factory.LETTER):
+        yield
+
+
+@pytest.fixture
+def boss():
+    user = factory.make_user("boss", "admins")
+    user.is_staff = True
+    user.save()
+    return user
+
+
+@pytest.fixture
+def signed_in(client, boss):
+    client.force_login(boss)
+    return client
+
+
+def url(model, page, *args):
+    name = f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}"
+    return reverse(name, args=args)
+
+
+def agent_form(agent=None, **fields):
+    """What a browser posts for an agent."""
+    values = {
+        "name": "Reporter",
+        "slug": "reporter",
+        "prompt": "You report.",
+        "max_output_tokens": 2000,
+        "context_window": 128_000,
+        "enabled": "on",
+        "grants": '{"post_letter": {"policy": "always"}}',
+        "threshold": "0.75",
+        "review_when": "[]",
+        "limits": "{}",
+        "input_schema": '{"type": "object", "properties": {}}',
+        "has_reviewer": "on",
+        "versions-TOTAL_FORMS": 0,
+        "versions-INITIAL_FORMS": 0,
+    }
+    return values | fields
+
+
+@every_model
+def test_an_admin_sees_every_list(signed_in, model):
+    factory.park()
+
+    assert signed_in.get(url(model, "changelist")).status_code == 200
+
+
+@every_model
+def test_an_admin_can_search_every_list(signed_in, model):
+    for words in ("a", "00000000-0000-0000-0000-000000000000"):
+        response = signed_in.get(url(model, "changelist"), {"q": words})
+        assert response.status_code == 200
+
+
+@every_model
+def test_an_admin_sees_every_row(signed_in, model):
+    factory.make_user("ana", "operators")
+    run = factory.make_run()
+    call = factory.make_call(run)
+    factory.start_effect(run, call, "nobody")
+    factory.park(run, call=call)
+    row = model.objects.first()
+    if row is None:
+        pytest.skip("there is none here")
+
+    assert signed_in.get(url(model, "change", row.pk)).status_code == 200
+
+
+@every_model
+def test_only_what_admins_decide_can_be_added(signed_in, model):
+    response = signed_in.get(url(model, "add"))
+
+    may_add = model._meta.model_name in EDITABLE - {"tool"}
+    assert response.status_code == (200 if may_add else 403)
+
+
+@every_model
+@pytest.mark.parametrize("group", ["submitters", "operators"])
+def test_others_are_sent_away(client, model, group):
+    client.force_login(factory.make_user("eve", group))
+
+    assert client.get(url(model, "changelist")).status_code == 302
+
+
+@every_model
+def test_staff_without_the_permission_is_refused(client, model):
+    eve = factory.make_user("eve", "submitters")
+    eve.is_staff = True
+    eve.save()
+    client.force_login(eve)
+
+    status = client.get(url(model, "changelist")).status_code
+    may_view = model._meta.model_name == "run"  # submitters have that permission
+    assert status == (200 if may_view else 403)
+
+
+@pytest.mark.parametrize("name", ["run", "step", "review", "decision", "agentversion"])
+def test_what_was_written_cannot_be_deleted(signed_in, name):
+    factory.park()
+    (model,) = [m for m in OURS if m._meta.model_name == name]
+    row = model._default_manager.first()
+    if row is None:
+        pytest.skip("there is none here")
+
+    assert signed_in.post(url(model, "delete", row.pk)).status_code == 403
+
+
+# Agents
+
+
+def test_saving_an_agent_publishes_a_version(signed_in, boss):
+    response = signed_in.post(url(Agent, "add"), agent_form())
+
+    assert response.status_code == 302, _errors(response)
+    version = AgentVersion.objects.get()
+    assert (version.number, version.created_by) == (1, boss)
+    assert version.config["grants"] == {"post_letter": {"policy": "always"}}
+
+
+def test_each_change_is_a_version_and_none_is_without_one(signed_in):
+    signed_in.post(url(Agent, "add"), agent_form())
+    change = url(Agent, "change", Agent.objects.get().pk)
+
+    signed_in.post(change, agent_form(prompt="You report briefly."))
+    signed_in.post(change, agent_form(prompt="You report briefly."))
+
+    assert AgentVersion.objects.count() == 2
+
+
+def test_the_page_of_an_agent_lists_its_versions(signed_in):
+    agent = factory.make_agent()
+
+    page = signed_in.get(url(Agent, "change", agent.pk)).content.decode()
+
+    assert agent.versions.get().digest[:12] in page
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("grants", '{"fly": {}}', "no tool called fly"),
+        ("grants", '{"post_letter": {"policy": "maybe"}}', "policy must be one of"),
+        ("grants", '{"post_letter": {"threshold": 2}}', "from 0 to 1"),
+        ("grants", '{"post_letter": {"threshold": "NaN"}}', "from 0 to 1"),
+        ("grants", '{"post_letter": {"treshold": 0.5}}', "no setting treshold"),
+        ("grants", '{"post_letter": {"settings": []}}', "settings must be an object"),
+        ("grants", '{"post_letter": "always"}', "must be an object"),
+        ("grants", "[]", "must be an object"),
+        ("grants", "{", "valid JSON"),
+        ("review_when", '["", "x"]', "list of rules"),
+        ("review_when", '"x"', "list of rules"),
+        ("limits", '{"steps": 0}', "more than 0"),
+        ("limits", '{"money": "-1"}', "more than 0"),
+        ("limits", '{"wishes": 3}', "no budget called wishes"),
+        ("limits", "[]", "object of budgets"),
+        ("input_schema", "[]", "JSON Schema"),
+        ("input_schema", '{"type": "object", "properties": 3}', "no JSON Schema"),
+        ("threshold", "1.5", "less than or equal to 1"),
+        ("max_output_tokens", "0", "more than 0"),
+        ("context_window", "100", "more than the longest output"),
+    ],
+)
+def test_an_agent_that_could_not_work_is_refused(signed_in, field, value, words):
+    response = signed_in.post(url(Agent, "add"), agent_form(**{field: value}))
+
+    assert response.status_code == 200
+    assert words in _errors(response)[field]
+    assert Agent.objects.count() == 0
+
+
+def test_the_task_names_only_fields_of_the_form(signed_in):
+    schema = {"type": "object", "properties": {"quarter": {"type": "string"}}}
+    fields = {"input_schema": json.dumps(schema), "task_template": "{quarter} {year}"}
+
+    response = signed_in.post(url(Agent, "add"), agent_form(**fields))
+
+    assert "called year" in _errors(response)["task_template"]
+
+
+def test_an_agent_with_versions_cannot_be_deleted(signed_in):
+    agent = factory.make_agent()
+
+    assert signed_in.post(url(Agent, "delete", agent.pk)).status_code == 403
+
+
+# Tools and prices
+
+
+def test_every_registered_tool_has_a_row():
+    names = {spec.name for spec in registry.all_specs()} - {"post_letter"}
+
+    assert names <= set(Tool.objects.values_list("name", flat=True))
+    assert sync_tools() == 1
+    assert sync_tools() == 0
+
+
+def test_a_tool_can_be_switched_off(signed_in):
+    sync_tools()
+    change = url(Tool, "change", "post_letter")
+
+    signed_in.post(change, {"policy": "blocked", "settings": ""})
+
+    tool = Tool.objects.get(name="post_letter")
+    assert (tool.enabled, tool.policy, tool.settings) == (False, "blocked", {})
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("timeout_s", "0"), ("attempts", "0"), ("threshold", "2"), ("settings", "[1]")],
+)
+def test_a_tool_keeps_to_bounds(signed_in, field, value):
+    sync_tools()
+
+    response = signed_in.post(
+        url(Tool, "change", "post_letter"), {"enabled": "on", field: value}
+    )
+
+    assert field in _errors(response)
+
+
+def test_a_price_may_be_nothing_but_not_less(signed_in):
+    row = {"model": "local", "input": "0", "cached": "", "output": "0"}
+
+    signed_in.post(url(Price, "add"), row)
+    response = signed_in.post(url(Price, "add"), row | {"model": "x", "input": "-1"})
+
+    assert Price.objects.get().model == "local"
+    assert "input" in _errors(response)
+
+
+def _errors(response):
+    """The form's errors as one text a field."""
+    form = response.context["adminform"].form
+    return {name: " ".join(words) for name, words in form.errors.items()}
