@@ -138,6 +138,7 @@ HTTPS = env.flag("AGENTOPS_HTTPS")
 SECURE_SSL_REDIRECT = env.flag("SECURE_SSL_REDIRECT", HTTPS)
 # Whoever asks whether we live asks from within, without TLS.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 SECURE_HSTS_SECONDS = env.integer("SECURE_HSTS_SECONDS", 31_536_000 if HTTPS else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.flag("SECURE_HSTS_INCLUDE_SUBDOMAINS")
 SECURE_HSTS_PRELOAD = env.flag("SECURE_HSTS_PRELOAD")

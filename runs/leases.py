@@ -12,9 +12,10 @@ that it takes nobody with it; after `POISON_AFTER` deaths while alone it is pois
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.db import connection, transaction
 from django.db.models import Case, F, Q, When
@@ -27,6 +28,7 @@ from runs.models.run import RunQuerySet
 
 SUSPECT_AFTER = 2
 POISON_AFTER = 3
+KEEP_DRIVERS = timedelta(days=1)
 
 # One statement; the materialised list is made once, so never more than the limit.
 CLAIM = """
@@ -34,7 +36,7 @@ WITH due AS MATERIALIZED (
     SELECT id FROM runs_run
     WHERE wake_at <= %(now)s
       AND (lease_until IS NULL OR lease_until < %(now)s)
-      AND claims < %(suspect)s
+      AND claims < %(suspect)s AND lease_owner <> %(owner)s
     ORDER BY wake_at LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
 )
@@ -48,14 +50,16 @@ RETURNING runs_run.id
 def claim(owner: str, limit: int) -> list[UUID]:
     """Lease up to `limit` due runs to `owner`, the longest due ones.
 
-    Two callers never get the same run. One statement on PostgreSQL, one IMMEDIATE
+    Two callers never get the same run, and nobody gets one that is still his: its
+    lease may have run out while the database was away, and it may be in flight. One statement on PostgreSQL, one IMMEDIATE
     transaction on SQLite; neither waits for a row that another caller is taking.
     """
     if limit < 1:
         return []
     if connection.vendor == "postgresql":
         return _claim_in_one_statement(owner, limit)
-    return _claim(_due().filter(claims__lt=SUSPECT_AFTER), owner, limit)
+    due = _due().filter(claims__lt=SUSPECT_AFTER).exclude(lease_owner=owner)
+    return _claim(due, owner, limit)
 
 
 def claim_alone(owner: str) -> UUID | None:
@@ -71,11 +75,10 @@ def has_suspects() -> bool:
     return _due().filter(suspects).exists()
 
 
-def poisoned() -> list[UUID]:
-    """Due runs that have stopped their worker too often to be tried again."""
-    return list(
-        _due().filter(claims_alone__gte=POISON_AFTER).values_list("pk", flat=True)
-    )
+def claim_poisoned(owner: str) -> UUID | None:
+    """Lease one run that ended its worker too often to be tried again."""
+    ids = _claim(_due().filter(claims_alone__gte=POISON_AFTER), owner, 1)
+    return ids[0] if ids else None
 
 
 def beat(owner: str) -> set[UUID]:
@@ -107,18 +110,38 @@ def forfeit(run_ids: Iterable[UUID], owner: str) -> None:
     _held(owner).filter(pk__in=list(run_ids)).update(lease_owner="", lease_until=None)
 
 
+def is_near(within_s: float) -> bool:
+    """Is a run due within so many seconds, or held by anybody?"""
+    return Run.objects.filter(wake_at__lte=clock.later(within_s)).exists()
+
+
+# Drivers
+
+
+def begin(slot: int) -> str:
+    """Register this process as holder of a slot whose lock it has; its owner's name.
+
+    Ends whoever held the slot before: the lock proves that it is dead.
+    """
+    host, now = slots.host(), clock.now()
+    _end_former(host, slot)
+    owner = f"{host}:{os.getpid()}:{uuid4().hex[:8]}"
+    Driver.objects.create(
+        owner=owner, host=host, slot=slot, pid=os.getpid(), started_at=now, beat_at=now
+    )
+    return owner
+
+
+def stamp(owner: str, held: int = 0) -> None:
+    """The driver's sign of life, with the number of runs it holds."""
+    Driver.objects.filter(owner=owner).update(beat_at=clock.now(), held=held)
+
+
 def end(owner: str) -> None:
     """`owner` is known to be dead: whoever comes next may have its runs at once."""
     with transaction.atomic():
         _held(owner).update(lease_owner="", lease_until=None)
         Driver.objects.filter(owner=owner, ended_at=None).update(ended_at=clock.now())
-
-
-def end_former(host: str, slot: int) -> None:
-    """End whoever held this slot before; the caller holds the slot's lock now."""
-    former = Driver.objects.filter(host=host, slot=slot, ended_at=None)
-    for owner in former.values_list("owner", flat=True):
-        end(owner)
 
 
 def is_dead(owner: str) -> bool:
@@ -132,6 +155,17 @@ def is_dead(owner: str) -> bool:
     if driver is None or driver.ended_at is not None:
         return True
     return driver.host == slots.host() and slots.is_free(driver.slot)
+
+
+def prune() -> None:
+    """Drop the rows of drivers that ended, or fell silent, a day ago."""
+    Driver.objects.filter(beat_at__lt=clock.now() - KEEP_DRIVERS).delete()
+
+
+def _end_former(host: str, slot: int) -> None:
+    former = Driver.objects.filter(host=host, slot=slot, ended_at=None)
+    for owner in list(former.values_list("owner", flat=True)):
+        end(owner)
 
 
 def _due() -> RunQuerySet:

@@ -66,6 +66,14 @@ def test_it_leaves_what_another_holds_until_the_lease_ends(advance_clock):
     assert leases.claim("me", 10) == [run.pk]
 
 
+def test_it_does_not_claim_again_what_it_still_holds(advance_clock):
+    make_run()
+    leases.claim("me", 10)
+    advance_clock(60)
+
+    assert leases.claim("me", 10) == []
+
+
 def test_it_takes_the_longest_due_first_and_no_more_than_asked():
     runs = [make_run(wake_at=in_seconds(-age)) for age in (1, 3, 2)]
 
@@ -109,13 +117,14 @@ def test_after_three_deaths_alone_it_is_poison_and_not_claimed():
 
     assert leases.claim_alone("me") is None
     assert not leases.has_suspects()
-    assert leases.poisoned() == [run.pk]
+    assert leases.claim_poisoned("me") == run.pk
+    assert leases.claim_poisoned("other") is None
 
 
 def test_poison_counts_once_its_last_driver_is_dead():
     make_run(claims=5, claims_alone=3, lease_owner="x", lease_until=in_seconds(5))
 
-    assert leases.poisoned() == []
+    assert leases.claim_poisoned("me") is None
 
 
 # Keeping and giving back
@@ -205,15 +214,46 @@ def test_the_runs_of_the_dead_are_due_at_once():
     assert Driver.objects.get().ended_at
 
 
-def test_a_slot_ends_who_held_it_before_and_nobody_else():
+def test_who_begins_in_a_slot_ends_who_held_it_before_and_nobody_else():
     make_driver("before")
     make_driver("beside", slot=2)
     make_driver("elsewhere", host="other/1")
 
-    leases.end_former(slots.host(), 1)
+    owner = leases.begin(1)
 
     living = Driver.objects.filter(ended_at=None).values_list("owner", flat=True)
-    assert set(living) == {"beside", "elsewhere"}
+    assert set(living) == {"beside", "elsewhere", owner}
+
+
+def test_a_stamp_tells_the_time_and_what_is_held(advance_clock):
+    owner = leases.begin(1)
+    advance_clock(100)
+
+    leases.stamp(owner, held=7)
+
+    driver = Driver.objects.get()
+    assert driver.held == 7
+    assert driver.beat_at - driver.started_at >= timedelta(seconds=100)
+
+
+def test_drivers_of_yesterday_are_pruned():
+    make_driver("old", beat_at=in_seconds(-25 * 3600))
+    make_driver("new")
+
+    leases.prune()
+
+    assert Driver.objects.get().owner == "new"
+
+
+def test_near_is_what_is_due_soon_or_held():
+    assert not leases.is_near(70)
+    run = make_run(wake_at=in_seconds(100))
+    assert not leases.is_near(70)
+    assert leases.is_near(101)
+
+    Run.objects.filter(pk=run.pk).update(wake_at=clock.now())
+    leases.claim("other", 1)
+    assert leases.is_near(0)
 
 
 def test_who_has_ended_or_was_pruned_is_dead():

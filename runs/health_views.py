@@ -1,0 +1,49 @@
+"""Answers for probes: no sign-in, no session, plain JSON."""
+
+from __future__ import annotations
+
+from django.db import Error, connection
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from runs import health
+
+# A run that has been due for so long shows that the workers do not keep up.
+READY_LAG_S = 60.0
+
+
+@require_safe
+@never_cache
+def healthz(request: HttpRequest) -> JsonResponse:
+    """200 if this process and its database answer, else 503."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except Error:
+        return JsonResponse({"database": "does not answer"}, status=503)
+    return JsonResponse({"database": "answers"})
+
+
+@require_safe
+@never_cache
+def readyz(request: HttpRequest) -> JsonResponse:
+    """200 if runs will be worked on: a worker beats, keeps up, and all is migrated."""
+    try:
+        missing = health.unapplied_migrations()
+        if missing:
+            return _ready(False, migrations="missing", missing=missing)
+        beats, lag_s = health.worker_beats(), health.queue_lag_s()
+        return _ready(
+            beats and lag_s < READY_LAG_S,
+            migrations="applied",
+            worker="beats" if beats else "none",
+            queue_lag_s=round(lag_s, 1),
+            runs_held=health.runs_held(),
+        )
+    except Error:
+        return _ready(False, database="does not answer")
+
+
+def _ready(is_ready: bool, **figures: object) -> JsonResponse:
+    return JsonResponse({"ready": is_ready, **figures}, status=200 if is_ready else 503)

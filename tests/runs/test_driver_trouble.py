@@ -1,0 +1,105 @@
+"""Trouble while driving: with one run, with the database, with a result."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import OperationalError
+
+from runs import driver, leases
+from runs.errors import LeaseLost
+from runs.models import Run
+from runs.work import Work
+from tests.support.driving import drive, sent, sequences
+from tests.support.engine import EngineDouble
+from tests.support.rows import make_run
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("quick_driver"),
+]
+
+
+@pytest.mark.parametrize("where", ["open", "proceed", "begin", "record"])
+def test_trouble_with_one_run_is_not_the_others(where):
+    for _ in range(3):
+        make_run()
+
+    drive(EngineDouble(trouble={where: [ValueError("a bug")]}))
+
+    assert sequences() == [2, 2, 2]
+
+
+def test_a_run_that_is_always_trouble_becomes_a_suspect():
+    make_run()
+    engine = EngineDouble(trouble={"open": [ValueError("a bug")] * 9})
+
+    drive(engine, until=lambda: "runs.tasks.drive_alone" in sent())
+
+    assert Run.objects.get().claims == leases.SUSPECT_AFTER
+    assert engine.count("open") == leases.SUSPECT_AFTER
+
+
+def test_a_lost_lease_drops_the_run_quietly(caplog):
+    make_run()
+
+    drive(EngineDouble(trouble={"record": [LeaseLost()]}))
+
+    assert sequences() == [2]
+    assert "ERROR" not in caplog.text
+
+
+@pytest.mark.parametrize("where", ["open", "proceed", "begin"])
+def test_a_lost_database_costs_no_run(where):
+    make_run()
+
+    drive(EngineDouble(trouble={where: [OperationalError("gone")]}))
+
+    assert sequences() == [2]
+
+
+def test_what_was_done_is_recorded_once_the_database_is_back():
+    make_run()
+    acts: list[int] = []
+    engine = EngineDouble(
+        steps=1,
+        act=lambda: acts.append(1),
+        trouble={"record": [OperationalError("gone")] * 4},
+    )
+
+    drive(engine)
+
+    assert sequences() == [1]
+    assert len(acts) == 1
+
+
+def test_a_result_that_a_working_database_refuses_is_given_up():
+    make_run()
+    acts: list[int] = []
+    engine = EngineDouble(
+        steps=1,
+        act=lambda: acts.append(1),
+        trouble={"record": [OperationalError("refused")] * driver.RECORD_TRIES},
+    )
+
+    drive(engine)
+
+    assert sequences() == [1]
+    assert len(acts) == 2
+
+
+def test_an_act_that_raises_is_dropped_and_tried_again(monkeypatch):
+    make_run()
+    perform = Work.perform
+    raised: list[Exception] = []
+
+    def raise_once(work):
+        if not raised:
+            raised.append(ValueError("a bug"))
+            raise raised[0]
+        return perform(work)
+
+    monkeypatch.setattr(Work, "perform", raise_once)
+
+    drive(EngineDouble())
+
+    assert sequences() == [2]

@@ -1,0 +1,145 @@
+"""Health: a worker that idles is told from none, and probes get an answer."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import OperationalError, connection
+
+from agentops import clock
+from runs import health, leases, slots
+from tests.support.rows import make_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def folder(settings, tmp_path):
+    settings.VAR_DIR = tmp_path
+
+
+def refuse(execute, sql, params, many, context):
+    raise OperationalError("the server is down")
+
+
+# Signs of life
+
+
+def test_there_is_no_worker_at_first():
+    assert not health.worker_beats()
+    assert not health.driver_beats()
+
+
+def test_an_idle_worker_beats_without_a_driver():
+    leases.begin(slots.MAIN)
+
+    assert health.worker_beats()
+    assert not health.driver_beats()
+
+
+def test_a_driver_is_a_worker_too():
+    leases.begin(1)
+
+    assert health.worker_beats()
+    assert health.driver_beats()
+
+
+def test_silence_is_no_sign_of_life(advance_clock):
+    leases.begin(slots.MAIN)
+    advance_clock(11)
+    assert health.worker_beats()
+
+    advance_clock(2)
+
+    assert not health.worker_beats()
+
+
+def test_who_has_ended_does_not_beat():
+    leases.end(leases.begin(slots.MAIN))
+
+    assert not health.worker_beats()
+
+
+def test_the_lag_is_how_long_a_due_run_waits(advance_clock):
+    assert health.queue_lag_s() == 0
+    make_run(wake_at=clock.later(5))
+    assert health.queue_lag_s() == 0
+
+    advance_clock(12)
+
+    assert health.queue_lag_s() == pytest.approx(7, abs=1)
+    leases.claim("me", 1)
+    assert health.queue_lag_s() == 0
+
+
+# Probes
+
+
+def test_healthz_answers_anybody(client):
+    answer = client.get("/healthz")
+
+    assert answer.status_code == 200
+    assert answer.json() == {"database": "answers"}
+    assert "no-store" in answer.headers["Cache-Control"]
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_probes_tell_that_the_database_is_down(client, path):
+    with connection.execute_wrapper(refuse):
+        answer = client.get(path)
+
+    assert answer.status_code == 503
+    assert answer.json()["database"] == "does not answer"
+
+
+def test_it_is_not_ready_without_a_worker(client):
+    answer = client.get("/readyz")
+
+    assert answer.status_code == 503
+    assert answer.json() == {
+        "ready": False,
+        "migrations": "applied",
+        "worker": "none",
+        "queue_lag_s": 0.0,
+        "runs_held": 0,
+    }
+
+
+def test_it_is_ready_with_a_worker(client):
+    leases.stamp(leases.begin(1), held=3)
+
+    answer = client.get("/readyz")
+
+    assert answer.status_code == 200
+    assert answer.json()["runs_held"] == 3
+
+
+def test_it_is_not_ready_when_workers_do_not_keep_up(client):
+    leases.begin(slots.MAIN)
+    make_run(wake_at=clock.later(-90))
+
+    answer = client.get("/readyz")
+
+    assert answer.status_code == 503
+    assert answer.json()["queue_lag_s"] >= 90
+
+
+def test_it_is_not_ready_before_migrations(client):
+    leases.begin(slots.MAIN)
+    recorder = "DELETE FROM django_migrations WHERE app = 'runs' AND name LIKE '0002%'"
+    with connection.cursor() as cursor:
+        cursor.execute(recorder)
+
+    answer = client.get("/readyz")
+
+    assert answer.status_code == 503
+    assert any(name.startswith("runs.0002") for name in answer.json()["missing"])
+
+
+def test_probes_are_not_sent_to_https(client, settings):
+    settings.SECURE_SSL_REDIRECT = True
+
+    assert client.get("/healthz").status_code == 200
+
+
+def test_nothing_but_looking_is_answered(client):
+    assert client.post("/healthz").status_code == 405
