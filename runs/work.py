@@ -19,7 +19,7 @@ from runs.canonical import Json
 from runs.classify import classify
 from runs.errors import StepError
 from runs.llm.base import Request
-from runs.llm.registry import get_client
+from runs.llm.registry import client_for
 from runs.tools import perform as tools
 from runs.tools.base import Arguments, Context, Deadline, ToolSpec
 
@@ -82,7 +82,7 @@ class AskModel:
     request: Request
 
     def __call__(self) -> Any:
-        return get_client().complete(self.request)
+        return client_for(self.request.model).complete(self.request)
 
 
 @dataclass(frozen=True)

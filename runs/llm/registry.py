@@ -16,7 +16,7 @@ from django.conf import settings
 from agentops import env
 from runs.errors import Fatal
 from runs.llm import demo
-from runs.llm.base import ModelClient
+from runs.llm.base import DEMO_MODEL, ModelClient
 from runs.llm.openai import OpenAIClient
 
 Factory = Callable[[], ModelClient]
@@ -39,6 +39,12 @@ def get_client(provider: str = "") -> ModelClient:
         if name not in _clients:
             _clients[name] = _factory(name)()
         return _clients[name]
+
+
+def client_for(model: str) -> ModelClient:
+    """The client that runs a model: the demo model has its own wherever it is named,
+    every other is asked of the installation's provider."""
+    return get_client("demo" if model == DEMO_MODEL else "")
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from runs.errors import Fatal
 from runs.llm import get_client, registry, using
+from runs.llm.base import DEMO_MODEL
 from runs.llm.openai import OpenAIClient
 from tests.support.provider import BASE_URL
 
@@ -72,3 +73,12 @@ def test_a_child_does_not_use_what_its_parent_made() -> None:
     assert ours.poll(1)
     assert ours.recv() is False
     assert id(get_client("openai")) == made_here
+
+
+def test_the_demo_model_is_played_whatever_the_installation_asks(
+    settings: Any,
+) -> None:
+    settings.AGENTOPS_PROVIDER = "openai"
+
+    assert registry.client_for(DEMO_MODEL) is get_client("demo")
+    assert registry.client_for("gpt-5-mini") is get_client("openai")
