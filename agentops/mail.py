@@ -73,6 +73,11 @@ def folder(given: Path | None = None) -> Path:
     return Path(path)
 
 
+def kept_in() -> Path:
+    """Where an installation keeps mail that never leaves it."""
+    return Path(settings.EMAIL_FILE_PATH or settings.VAR_DIR / "mail")
+
+
 def stored_mails(path: Path | None = None) -> list[StoredMail]:
     """Every message, the newest first; an empty list if there is no folder yet."""
     files = [(file.stat().st_mtime_ns, file) for file in folder(path).glob("*.eml")]

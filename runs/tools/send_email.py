@@ -1,7 +1,8 @@
 """The tool that sends an e-mail, at most once.
 
 Settings of the tool: `allow_domains` (recipients' domains; "*.example.com" takes
-those below), `sender`. The Message-ID is the call's key, so that a mailbox we can
+those below), `sender`, `mailbox` ("files": keep the mail in files, whatever the
+installation sends with). The Message-ID is the call's key, so that a mailbox we can
 look into tells whether the mail went out; AGENTOPS_MAIL_FINDERS maps a mail
 backend's path to a function that counts the mails of a key.
 """
@@ -11,6 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from email.utils import parseaddr
+from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 from django.conf import settings
@@ -21,7 +24,7 @@ from django.core.validators import validate_email
 from django.utils.module_loading import import_string
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from agentops.mail import count_with_key
+from agentops.mail import FileBackend, count_with_key, kept_in
 from agentops.markdown import to_html
 from runs.canonical import Json, shorten
 from runs.errors import Fatal, InvalidCall
@@ -124,7 +127,7 @@ def _preview(arguments: Arguments, context: Context) -> Preview:
 
 def _reconcile(arguments: Arguments, context: Context) -> Reconciliation:
     """Look for the Message-ID where the mail backend keeps what it sent."""
-    finder = _finder(settings.EMAIL_BACKEND)
+    finder = _finder(context)
     if finder is None:
         evidence = "A mail server does not tell what it has sent."
         return Reconciliation(Reconciled.UNKNOWN, evidence=evidence)
@@ -170,9 +173,12 @@ def send_email(
 
 
 def _send(message: EmailMultiAlternatives, context: Context) -> None:
-    if settings.EMAIL_BACKEND == SMTP_BACKEND:
+    mailbox = _mailbox(context)
+    if mailbox is None and settings.EMAIL_BACKEND == SMTP_BACKEND:
         smtp.send(message, context.deadline)
-    elif get_connection().send_messages([message]) == 0:
+        return
+    connection = FileBackend(file_path=mailbox) if mailbox else get_connection()
+    if connection.send_messages([message]) == 0:
         raise Fatal("The mail backend sent nothing.")
 
 
@@ -206,8 +212,22 @@ def _message_id(context: Context) -> str:
     return f"<{context.key}@{host or 'localhost'}>"
 
 
-def _finder(backend: str) -> Callable[[str], int] | None:
-    """The function that counts the mails of a key in the backend's mailbox."""
+def _mailbox(context: Context) -> Path | None:
+    """The folder of an agent that mails into files, whatever else is set."""
+    wanted = context.settings.get("mailbox", "")
+    if not wanted:
+        return None
+    if wanted != "files":
+        raise Fatal(f'There is no mailbox {wanted!r} for mail; there is "files".')
+    return kept_in()
+
+
+def _finder(context: Context) -> Callable[[str], int] | None:
+    """The function that counts the mails of a key where they are kept."""
+    mailbox = _mailbox(context)
+    if mailbox is not None:
+        return partial(count_with_key, path=mailbox)
+    backend = settings.EMAIL_BACKEND
     more: dict[str, str] = getattr(settings, "AGENTOPS_MAIL_FINDERS", {})
     if backend in more:
         found: Callable[[str], int] = import_string(more[backend])
