@@ -8,6 +8,7 @@ fenced by lease and sequence, and `LeaseLost` means: drop the run, say nothing.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -27,6 +28,8 @@ from runs.states import EffectStatus, ParkReason, RunState, StepStatus
 from runs.values import Park, StepValue
 from runs.work import Give, Outcome, Raise, Rest, Work
 from runs.working import work_for, work_to_reconcile
+
+logger = logging.getLogger(__name__)
 
 __all__ = ["Held", "begin", "open", "park_poison", "proceed", "record"]
 
@@ -89,6 +92,10 @@ def record(held: Held, outcome: Outcome) -> Work | Rest:
         held.progress,
         product().result_kept_bytes,
     )
+    if recorded.error_class:
+        logger.warning(
+            "%s failed (%s): %s", step.name, recorded.error_class, recorded.error_text
+        )
     result = result_of(step, recorded, outcome)
     take(held, step, recorded, outcome.elapsed_ms)
     try:

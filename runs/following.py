@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -15,6 +16,8 @@ from runs.states import EffectStatus, RunState, StepKind, StepStatus
 from runs.values import Park, StepValue
 from runs.work import Rest, Work
 from runs.working import work_for
+
+logger = logging.getLogger(__name__)
 
 
 def go_on(
@@ -74,10 +77,12 @@ def park(
     if not held.facts.config.has_reviewer:
         fields = {"error": why.question, "finished_at": now}
         _stop(held, RunState.ERROR, why.question, fields, result, now, delta)
+        logger.warning("ended as an error: %s", why.reason.value)
         return Rest()
     fields = records.parked(why, now) | _plan_fields(held)
     words = f"{why.reason.label}: {why.question}"
     _stop(held, RunState.AWAITING_HUMAN, words, fields, result, now, delta)
+    logger.info("parked: %s", why.reason.value)
     return Rest()
 
 
@@ -128,6 +133,7 @@ def finish(
             effect=_settled(held, result),
         )
     )
+    logger.info("completed after %d steps", held.facts.used.steps)
     return Rest()
 
 
