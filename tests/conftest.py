@@ -56,6 +56,8 @@ def pytest_collection_modifyitems(
 def _skip_what_was_not_asked_for(item: pytest.Item, config: pytest.Config) -> None:
     if item.get_closest_marker("postgres") and config.getoption("--db") == "sqlite":
         item.add_marker(pytest.mark.skip(reason="needs PostgreSQL (--db postgres)"))
+    if item.get_closest_marker("once") and config.getoption("--db") != "sqlite":
+        item.add_marker(pytest.mark.skip(reason="asks no database (--db sqlite)"))
     if item.get_closest_marker("bench") and "bench" not in config.getoption("-m"):
         item.add_marker(pytest.mark.skip(reason="measures (-m bench)"))
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from tests.architecture.source import ROOT
+
+pytestmark = pytest.mark.once
 
 
 def test_the_import_contracts_hold():

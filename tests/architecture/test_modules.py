@@ -6,7 +6,11 @@ import ast
 from collections.abc import Iterator
 from pathlib import PurePath
 
+import pytest
+
 from tests.architecture.source import Module, modules
+
+pytestmark = pytest.mark.once
 
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "misc", "common", "manager"}
 CLOCKS = {

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ast
 
+import pytest
+
 from tests.architecture.source import modules
+
+pytestmark = pytest.mark.once
 
 MODULE_LINES = 400
 FUNCTION_LINES = 60

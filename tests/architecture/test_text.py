@@ -8,6 +8,8 @@ import pytest
 
 from tests.architecture.source import ROOT, committed
 
+pytestmark = pytest.mark.once
+
 # Put together here, so that this file is none of those it looks for.
 FORBIDDEN = re.compile(
     "|".join(
