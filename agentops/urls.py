@@ -1,22 +1,24 @@
-"""Addresses: the apps' own, the admin and signing in."""
+"""Addresses: the apps' own, the admin, signing in and what belongs to no app."""
 
 from __future__ import annotations
-
-from importlib.util import find_spec
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
+from agentops import views
 from runs.health_views import healthz, readyz
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("", views.home, name="home"),
     path("healthz", healthz),
     path("readyz", readyz),
+    path("pulse/", views.pulse, name="pulse"),
+    path("preferences/", views.preferences, name="preferences"),
+    path("demo/sign-in/", views.demo_sign_in, name="demo-sign-in"),
+    path("demo/mail/", views.demo_mail, name="demo-mail"),
+    path("runs/", include("runs.urls")),
+    path("reviews/", include("reviews.urls")),
     path("admin/", admin.site.urls),
+    path("accounts/login/", views.SignIn.as_view(), name="login"),
     path("accounts/", include("django.contrib.auth.urls")),
-]
-urlpatterns += [
-    path("", include(app))
-    for app in ("reviews.urls", "runs.urls")
-    if find_spec(app) is not None
 ]

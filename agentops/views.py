@@ -1,0 +1,90 @@
+"""Pages that belong to no app: home, preferences, signing in, the demo's mail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth import get_user_model, login
+from django.contrib.auth.views import LoginView
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_GET, require_POST
+
+from agentops import demo, mail
+from agentops.http import AuthenticatedRequest, signed_in
+
+A_YEAR_S = 365 * 86_400
+PREFERENCES = {"theme": ("system", "light", "dark"), "keys": ("on", "off")}
+MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+@require_GET
+@signed_in
+def home(request: AuthenticatedRequest) -> HttpResponse:
+    """To the inbox for whoever decides, to the runs for everybody else."""
+    if request.user.has_perm("reviews.decide_review"):
+        return redirect("reviews:inbox")
+    return redirect("runs:list")
+
+
+@require_POST
+def preferences(request: HttpRequest) -> HttpResponse:
+    """Keep the theme or the key switch in a cookie, so that pages come out right."""
+    response = redirect(_safe(request, request.POST.get("next", "")))
+    for name, values in PREFERENCES.items():
+        if request.POST.get(name) in values:
+            response.set_cookie(
+                name,
+                request.POST[name],
+                max_age=A_YEAR_S,
+                samesite="Lax",
+                httponly=True,
+                secure=request.is_secure(),
+            )
+    return response
+
+
+@require_GET
+@signed_in
+def pulse(request: AuthenticatedRequest) -> HttpResponse:
+    """What every page polls: the banner, and the count in the top bar."""
+    return render(request, "_pulse_fragment.html", {"oob": True})
+
+
+class SignIn(LoginView):
+    """Django's, with the demo's sample sign-ins where the demo runs."""
+
+    redirect_authenticated_user = True
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        samples = demo.SIGN_INS if demo.is_on() else {}
+        return super().get_context_data(samples=samples, **kwargs)
+
+
+@require_POST
+def demo_sign_in(request: HttpRequest) -> HttpResponse:
+    """Sign in as one of the demo's people; 404 wherever this is not the demo."""
+    name = request.POST.get("name", "")
+    if not demo.is_on() or name not in demo.SIGN_INS:
+        raise Http404
+    user = get_object_or_404(get_user_model(), username=name, is_active=True)
+    login(request, user, backend=MODEL_BACKEND)
+    return redirect(_safe(request, request.POST.get("next", "")))
+
+
+@require_GET
+@signed_in
+def demo_mail(request: AuthenticatedRequest) -> HttpResponse:
+    """The mail the demo has sent, newest first; 404 wherever this is not the demo."""
+    if not demo.is_on():
+        raise Http404
+    sent = sorted(mail.stored_mails(), key=lambda one: one.sent_at, reverse=True)
+    return render(request, "demo/mail.html", {"sent": sent})
+
+
+def _safe(request: HttpRequest, address: str) -> str:
+    is_ours = url_has_allowed_host_and_scheme(
+        address, {request.get_host()}, require_https=request.is_secure()
+    )
+    return address if address and is_ours else "/"

@@ -1,0 +1,3 @@
+"""What the templates ask about reviews."""
+
+from __future__ import annotations

@@ -1,0 +1,31 @@
+"""What the top bar asks: is there an inbox for this person, and how full is it?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+
+from reviews.models import Review
+
+register = template.Library()
+
+
+@register.simple_tag
+def waiting_for(user: Any) -> int:
+    """How many open reviews the person may decide on; one query."""
+    if not may_review(user):
+        return 0
+    return Review.objects.visible_to(user).open().count()
+
+
+@register.filter
+def may_review(user: Any) -> bool:
+    return bool(
+        user
+        and user.is_authenticated
+        and (
+            user.has_perm("reviews.decide_review")
+            or user.has_perm("runs.view_all_runs")
+        )
+    )

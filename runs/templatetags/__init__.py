@@ -1,0 +1,3 @@
+"""What the templates use: words for figures, icons, moments."""
+
+from __future__ import annotations

@@ -1,0 +1,168 @@
+"""Tags and filters for every template: icons, moments, figures, text shown safely."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django import template
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+
+from agentops import clock
+from agentops.markdown import to_html
+from runs import words
+from runs.canonical import Json
+
+register = template.Library()
+
+ABSOLUTE = "%-d %b %Y, %H:%M:%S %Z"
+KEPT = "\n\t"
+INVISIBLE = frozenset(
+    [
+        *(0x00AD, 0x061C, 0x180E, 0xFEFF),
+        *range(0x200B, 0x2010),
+        *range(0x2028, 0x202F),
+        *range(0x2060, 0x206A),
+        *range(0xE0000, 0xE0080),
+    ]
+)
+
+register.filter("money", words.money)
+register.filter("duration", words.duration)
+register.filter("count", words.count)
+register.filter("percent", words.percent)
+register.filter("bytes", words.size)
+register.filter("plural", words.plural)
+
+
+@register.filter
+def tries(number: int) -> str:
+    return words.plural(number, "failed try", "failed tries")
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """One symbol of the sprite; decoration, the words beside it say the same."""
+    return format_html(
+        '<svg class="icon" aria-hidden="true"><use href="{}#i-{}"/></svg>',
+        static("img/icons.svg"),
+        name,
+    )
+
+
+@register.simple_tag
+def ago(moment: datetime | None, before: str = "") -> SafeString:
+    """How long ago, kept up to date in the browser; the moment itself on hover."""
+    if moment is None:
+        return SafeString("")
+    text = words.ago(moment, clock.now())
+    return _time(moment, f"{before} {text}".strip(), f'data-ago="{before}"')
+
+
+@register.simple_tag
+def left(deadline: datetime) -> SafeString:
+    return _time(deadline, words.left(deadline, clock.now()), "data-left")
+
+
+@register.simple_tag
+def moment(at: datetime | None) -> SafeString:
+    """The time of the day, with the date on hover."""
+    if at is None:
+        return SafeString("")
+    return _time(at, timezone.localtime(at).strftime("%H:%M:%S"), "data-clock")
+
+
+def _time(at: datetime, text: str, extra: str) -> SafeString:
+    local = timezone.localtime(at)
+    return format_html(
+        '<time datetime="{}" title="{}" {}>{}</time>',
+        local.isoformat(timespec="seconds"),
+        local.strftime(ABSOLUTE),
+        mark_safe(extra),  # noqa: S308 - a constant of this module
+        text,
+    )
+
+
+@register.filter
+def tone_of_time(deadline: datetime) -> str:
+    """Bad when overdue, waiting in the last hour, else nothing."""
+    seconds = (deadline - clock.now()).total_seconds()
+    if seconds < 0:
+        return "bad"
+    return "wait" if seconds < words.HOUR else ""
+
+
+@register.filter
+def markdown(text: str) -> SafeString:
+    return to_html(text)
+
+
+@register.filter
+def visible(text: object) -> SafeString:
+    """Text with its control and invisible characters shown as marked code points."""
+    parts: list[SafeString] = []
+    plain: list[str] = []
+    for character in str(text):
+        if not is_hidden(character):
+            plain.append(character)
+            continue
+        parts += [conditional_escape("".join(plain)), _mark(character)]
+        plain = []
+    parts.append(conditional_escape("".join(plain)))
+    return format_html_join("", "{}", ((part,) for part in parts))
+
+
+def is_hidden(character: str) -> bool:
+    code = ord(character)
+    if character in KEPT:
+        return False
+    return code < 0x20 or 0x7F <= code < 0xA0 or code in INVISIBLE
+
+
+def _mark(character: str) -> SafeString:
+    return format_html(
+        '<mark class="hidden-char" title="A character that is not visible">U+{}</mark>',
+        f"{ord(character):04X}",
+    )
+
+
+@register.filter
+def pretty(value: Json) -> str:
+    """JSON on several lines; text stays text."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+
+
+@register.filter
+def is_number(value: object) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+@register.filter
+def grouped(value: object) -> str:
+    """A cell of a table: numbers with thousands divided, the rest as it is."""
+    if isinstance(value, bool) or value is None:
+        return "" if value is None else str(value).lower()
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,}" if isinstance(value, float) else str(value)
+
+
+@register.filter
+def initials(user: Any) -> str:
+    """Two letters for the round mark beside a name."""
+    name = user.get_full_name() or user.get_username()
+    parts = name.replace(".", " ").replace("-", " ").split()
+    letters = "".join(part[0] for part in parts[:2]) if len(parts) > 1 else name[:2]
+    return letters.upper()
+
+
+@register.filter
+def person(user: Any) -> str:
+    return str(user.get_full_name() or user.get_username())

@@ -1,0 +1,299 @@
+"""Steps as the timeline shows them: title, what came of it, figures, tone, icon.
+
+Pure but for reading the rows it is given; the run page and the review page share
+it. `entries` wants the steps in order, oldest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from agentops import clock
+from runs import words
+from runs.blocks import Block, as_table, asked, blocks_of, plain, said, titled
+from runs.canonical import Json, shorten
+from runs.models import Attempt, Step
+from runs.states import StepKind, StepStatus
+
+SAID = 90
+PROMPTED = frozenset({StepKind.PLAN, StepKind.MODEL, StepKind.CHECK})
+TOOL_ICONS = {
+    "query_database": "data",
+    "calculate": "calc",
+    "send_email": "mail",
+    "http_request": "web",
+    "ask_human": "question",
+    "escalate": "over",
+    "update_plan": "plan",
+}
+KIND_ICONS = {
+    StepKind.PLAN: "plan",
+    StepKind.MODEL: "model",
+    StepKind.CHECK: "gauge",
+    StepKind.DECISION: "person",
+    StepKind.COMPACTION: "fold",
+}
+KIND_TITLES = {
+    StepKind.PLAN: "Plan",
+    StepKind.MODEL: "Model",
+    StepKind.CHECK: "Confidence check",
+    StepKind.DECISION: "Decision",
+    StepKind.COMPACTION: "Compaction",
+}
+ERROR_WORDS = {
+    "transient": "Failed for now",
+    "invalid": "Invalid call",
+    "timeout": "Timed out",
+    "fatal": "Error",
+    "refused": "Declined",
+    "context": "Too long for the model",
+    "outcome_unknown": "Outcome unknown",
+    "budget": "Over budget",
+}
+DECIDED = {
+    "approve": ("Approved", "good"),
+    "reject": ("Rejected", "bad"),
+    "guide": ("Guided", "good"),
+    "answer": ("Answered", "good"),
+    "retry": ("Retried", "good"),
+    "outcome": ("Outcome recorded", "good"),
+    "top_up": ("Budget raised", "good"),
+    "abort": ("Aborted", "bad"),
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the timeline and its fold.
+
+    `lead` is the part of the outcome that is stressed, `said` the rest of it.
+    `seconds` of a decision is how long the run had waited for it.
+    """
+
+    step: Step
+    icon: str
+    title: str
+    lead: str
+    said: str
+    tone: str
+    seconds: float | None
+    attempts: Sequence[Attempt]
+
+    @property
+    def number(self) -> int:
+        return self.step.number
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        return blocks_of(self.step)
+
+    @property
+    def tokens(self) -> int:
+        return self.step.input_tokens + self.step.output_tokens
+
+    @property
+    def cost(self) -> Decimal | None:
+        return self.step.cost or None
+
+    @property
+    def has_prompt(self) -> bool:
+        return self.step.kind in PROMPTED
+
+    @property
+    def is_decision(self) -> bool:
+        return self.step.kind == StepKind.DECISION
+
+    @property
+    def is_now(self) -> bool:
+        return StepStatus(self.step.status).is_open
+
+    @property
+    def opens(self) -> bool:
+        """Decisions and what went wrong are open at first."""
+        return self.is_decision or self.step.status in {
+            StepStatus.FAILED,
+            StepStatus.OUTCOME_UNKNOWN,
+        }
+
+
+def entries(
+    steps: Iterable[Step], attempts: Iterable[Attempt] = (), *, holds: bool = False
+) -> list[Entry]:
+    """`holds`: the run is parked, so its open step waits instead of running."""
+    tries: dict[int, list[Attempt]] = {}
+    for attempt in attempts:
+        tries.setdefault(attempt.step_number, []).append(attempt)
+    shown: list[Entry] = []
+    before: datetime | None = None
+    for step in steps:
+        shown.append(_entry(step, tries.get(step.number, []), before, holds))
+        before = step.finished_at or before
+    return shown
+
+
+def _entry(
+    step: Step, tries: Sequence[Attempt], before: datetime | None, holds: bool
+) -> Entry:
+    lead, rest, tone = outcome(step, holds)
+    return Entry(
+        step=step,
+        icon=_icon(step, tone),
+        title=title(step),
+        lead=lead,
+        said=rest,
+        tone=tone,
+        seconds=seconds_of(step, before),
+        attempts=tries,
+    )
+
+
+def title(step: Step) -> str:
+    kind = StepKind(step.kind)
+    return titled(step.name) if kind is StepKind.TOOL else KIND_TITLES[kind]
+
+
+def seconds_of(step: Step, before: datetime | None = None) -> float | None:
+    """How long it took, or has taken so far; for a decision, the wait before it."""
+    if step.kind == StepKind.DECISION:
+        return words.between(before or step.planned_at, step.finished_at)
+    if step.finished_at is None and StepStatus(step.status).is_open:
+        return words.between(step.started_at, clock.now())
+    return words.between(step.started_at or step.planned_at, step.finished_at)
+
+
+def _icon(step: Step, tone: str) -> str:
+    if step.status == StepStatus.OUTCOME_UNKNOWN:
+        return "unknown"
+    if tone == "bad" and step.kind != StepKind.DECISION:
+        return "error"
+    if step.kind == StepKind.TOOL:
+        return TOOL_ICONS.get(step.name, "tool")
+    return KIND_ICONS[StepKind(step.kind)]
+
+
+def outcome(step: Step, holds: bool = False) -> tuple[str, str, str]:
+    """(stressed, rest, tone): what came of a step, in words."""
+    status = StepStatus(step.status)
+    if status.is_open:
+        return _still_open(status, holds)
+    if status is StepStatus.SKIPPED:
+        return "", "Skipped", ""
+    if status is StepStatus.OUTCOME_UNKNOWN:
+        return "Outcome unknown", _first_line(step.error_text), "bad"
+    if status is StepStatus.FAILED:
+        lead = ERROR_WORDS.get(step.error_class, "Failed")
+        return lead, _first_line(step.error_text), "bad"
+    return _OUTCOMES[StepKind(step.kind)](step)
+
+
+def _still_open(status: StepStatus, holds: bool) -> tuple[str, str, str]:
+    if holds:
+        return "", "Held until a person decides", "wait"
+    if status is StepStatus.PLANNED:
+        return "Next", "", "run"
+    return "Running", "", "run"
+
+
+def _of_plan(step: Step) -> tuple[str, str, str]:
+    items = said(step).get("items") or []
+    if not items:
+        return "", _first_line(str(said(step).get("content", "")) or "No plan"), ""
+    first = str(items[0].get("text", ""))
+    return "", shorten(f"{words.plural(len(items), 'item')}: {first}", SAID), ""
+
+
+def _of_model(step: Step) -> tuple[str, str, str]:
+    response = said(step)
+    calls = response.get("calls") or []
+    if calls:
+        names = ", ".join(titled(str(call.get("name", ""))) for call in calls)
+        return "", shorten(f"Asks for {names}", SAID), ""
+    if response.get("refusal"):
+        return "Declined", _first_line(response["refusal"]), "bad"
+    if response.get("content"):
+        return "", _first_line(response["content"]), ""
+    return "Empty reply", "", "wait"
+
+
+def _of_tool(step: Step) -> tuple[str, str, str]:
+    response = said(step)
+    if response.get("is_error"):
+        lead = ERROR_WORDS.get(step.error_class, "Invalid call")
+        return lead, "told to the model", "bad"
+    return (
+        "",
+        result_in_brief(response.get("result"), str(response.get("text", ""))),
+        "",
+    )
+
+
+def result_in_brief(result: Json, text: str) -> str:
+    """A tool's result in a few words."""
+    table = as_table(result)
+    if table is not None:
+        rows = words.plural(len(table.rows) + table.left_out, "row")
+        return f"{rows}, {words.plural(len(table.columns), 'column')}"
+    if isinstance(result, list):
+        return words.plural(len(result), "item")
+    if isinstance(result, dict):
+        pairs = [f"{name} {plain(value)}" for name, value in result.items()]
+        return _first_line(", ".join(pairs))
+    return _first_line(plain(result) if result not in (None, "") else text)
+
+
+def _of_check(step: Step) -> tuple[str, str, str]:
+    response = said(step)
+    if response.get("problem") or "confidence" not in response:
+        return "Check failed", _first_line(str(response.get("problem", ""))), "wait"
+    sure = words.percent(response["confidence"])
+    rules = response.get("rules_that_apply") or []
+    if rules:
+        return (
+            f"{sure} sure",
+            f"{words.plural(len(rules), 'review rule')} applies",
+            "wait",
+        )
+    needed = response.get("threshold")
+    if needed is not None and Decimal(str(response["confidence"])) < Decimal(
+        str(needed)
+    ):
+        return f"{sure} sure", f"{words.percent(needed)} needed", "wait"
+    return f"{sure} sure", "let through", ""
+
+
+def _of_decision(step: Step) -> tuple[str, str, str]:
+    response = said(step)
+    kind = str(response.get("kind", step.name))
+    lead, tone = DECIDED.get(kind, (titled(kind), ""))
+    actor = asked(step).get("actor", "")
+    parts = [f"by {actor}" if actor else ""]
+    if response.get("arguments"):
+        parts.append("with changed arguments")
+    if response.get("note"):
+        parts.append("with a note")
+    return lead, ", ".join(part for part in parts if part), tone
+
+
+def _of_compaction(step: Step) -> tuple[str, str, str]:
+    response = said(step)
+    before = words.size(int(response.get("bytes_before", 0)))
+    after = words.size(int(response.get("bytes_after", 0)))
+    return "", f"Old results shortened, {before} to {after}", ""
+
+
+def _first_line(text: str) -> str:
+    lines = [line.strip("#*> \t") for line in str(text).splitlines()]
+    return shorten(next((line for line in lines if line), ""), SAID)
+
+
+_OUTCOMES = {
+    StepKind.PLAN: _of_plan,
+    StepKind.MODEL: _of_model,
+    StepKind.TOOL: _of_tool,
+    StepKind.CHECK: _of_check,
+    StepKind.DECISION: _of_decision,
+    StepKind.COMPACTION: _of_compaction,
+}

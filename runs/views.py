@@ -1,0 +1,240 @@
+"""The pages of runs: list, new task, one run live, one step, cancel, metrics."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.crypto import get_random_string
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRefresh, HttpResponseStopPolling
+
+from agentops import clock
+from agentops.http import AuthenticatedRequest, signed_in
+from agentops.pages import problem
+from runs import expectation, listing, metrics, page, services
+from runs.canonical import clean_text
+from runs.errors import BadInput, NotPermitted, Stale
+from runs.forms import TaskForm
+from runs.models import Agent, Run, Step
+from runs.states import RunState
+
+MAX_REASON = 500
+UNPROCESSABLE = 422
+NO_CONTENT = 204
+
+
+@require_GET
+@signed_in
+def run_list(request: AuthenticatedRequest) -> HttpResponse:
+    """Every run the person may see, newest first; the address holds all filters."""
+    filters = listing.Filters.read(request.GET)
+    context = {
+        "filters": filters,
+        "page": listing.Page.of(filters, request.user, clock.now()),
+        "choices": listing.choices_for(request.user),
+        "now": clock.now(),
+    }
+    return render(request, "runs/list.html", context)
+
+
+@require_GET
+@signed_in
+def rows(request: AuthenticatedRequest) -> HttpResponse:
+    """The rows a list shows, fresh, in their order; new ones are only counted."""
+    filters = listing.Filters.read(request.GET)
+    newest = request.GET.get("newest", "")
+    again = listing.Page.again(request.GET.getlist("id"), newest, request.user)
+    context = {
+        "filters": filters,
+        "page": again,
+        "news": listing.news(filters, request.user, newest),
+        "now": clock.now(),
+    }
+    return render(request, "runs/_rows.html", context)
+
+
+# A new task
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def new(request: AuthenticatedRequest) -> HttpResponse:
+    """Choose an agent and fill its form in; sent twice, it still makes one run."""
+    if not request.user.has_perm("runs.submit_run"):
+        raise PermissionDenied("Your sign-in may not give tasks to agents.")
+    agents = list(Agent.objects.filter(enabled=True))
+    agent = _chosen(request, agents)
+    if agent is None:
+        return _without_agent(request, agents)
+    if request.method == "POST":
+        return _start(request, agents, agent)
+    return _show_form(request, agents, agent, _form_to_repeat(request, agent))
+
+
+def _chosen(request: AuthenticatedRequest, agents: list[Agent]) -> Agent | None:
+    slug = request.POST.get("agent") or request.GET.get("agent")
+    if slug is None:
+        return agents[0] if agents else None
+    return next((agent for agent in agents if agent.slug == slug), None)
+
+
+def _without_agent(request: AuthenticatedRequest, agents: list[Agent]) -> HttpResponse:
+    asked = "agent" in request.GET or "agent" in request.POST
+    status = UNPROCESSABLE if request.method == "POST" else 404 if asked else 200
+    context = {"agents": agents, "agent": None, "is_unknown": asked}
+    return render(request, "runs/new.html", context, status=status)
+
+
+def _form_to_repeat(request: AuthenticatedRequest, agent: Agent) -> TaskForm:
+    """Filled with the task of the run named by `again`, if the person may see it."""
+    key = get_random_string(32)
+    run = _find(request, request.GET.get("again", ""))
+    if run is None or run.agent_id != agent.pk:
+        return TaskForm(agent, key=key)
+    return TaskForm(agent, key=key, initial_inputs=run.inputs, initial_task=run.task)
+
+
+def _start(
+    request: AuthenticatedRequest, agents: list[Agent], agent: Agent
+) -> HttpResponse:
+    form = TaskForm(agent, request.POST)
+    if form.is_valid():
+        try:
+            run = services.start(
+                agent=agent,
+                by=request.user,
+                task=clean_text(form.cleaned_data.get("task", "")),
+                inputs=form.inputs,
+                limits=form.limits or None,
+                key=form.cleaned_data["key"] or None,
+            )
+        except BadInput as error:
+            form.refuse(error)
+        except NotPermitted as error:
+            raise PermissionDenied(error.message) from error
+        else:
+            return redirect("runs:detail", run.id)
+    return _show_form(request, agents, agent, form, status=UNPROCESSABLE)
+
+
+def _show_form(
+    request: AuthenticatedRequest,
+    agents: list[Agent],
+    agent: Agent,
+    form: TaskForm,
+    status: int = 200,
+) -> HttpResponse:
+    context = {
+        "agents": agents,
+        "agent": agent,
+        "form": form,
+        "expected": expectation.of(agent),
+        "abilities": expectation.abilities(agent),
+    }
+    return render(request, "runs/new.html", context, status=status)
+
+
+# One run
+
+
+@require_GET
+@signed_in
+def detail(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
+    run = _run(request, run_id)
+    return render(request, "runs/detail.html", page.of(run, request.user))
+
+
+@require_GET
+@signed_in
+def live(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
+    """The page's content once more; the last one tells the browser to stop asking."""
+    run = _run(request, run_id)
+    response = render(request, "runs/_run.html", page.of(run, request.user))
+    if not RunState(run.state).is_active:
+        return HttpResponseStopPolling(response.content)
+    return response
+
+
+@require_GET
+@signed_in
+def watch(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
+    """Nothing while a parked run stays as it is; then the page loads itself anew."""
+    run = _run(request, run_id)
+    seen = request.GET.get("sequence", "")
+    if run.state == RunState.AWAITING_HUMAN and seen in ("", str(run.sequence)):
+        return HttpResponse(status=NO_CONTENT)
+    return HttpResponseClientRefresh()
+
+
+@require_GET
+@signed_in
+def steps(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
+    """The steps before the one named by `before`, for histories of any length."""
+    run = _run(request, run_id)
+    before = request.GET.get("before", "")
+    context = page.earlier(run, int(before) if before.isdecimal() else None)
+    name = "runs/_steps.html" if request.htmx else "runs/steps.html"
+    return render(request, name, context)
+
+
+@require_GET
+@signed_in
+def step(request: AuthenticatedRequest, run_id: UUID, number: int) -> HttpResponse:
+    """One step with all that was recorded, and the exact prompt of a model call."""
+    run = _run(request, run_id)
+    found = get_object_or_404(Step, run=run, number=number)
+    context = page.one_step(run, found)
+    name = "runs/_prompt.html" if request.htmx else "runs/step.html"
+    return render(request, name, context)
+
+
+@require_POST
+@signed_in
+def cancel(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
+    """End a run for good, with a reason; 409 if it has ended already."""
+    run = _run(request, run_id)
+    if not page.may_cancel(run, request.user):
+        raise PermissionDenied("Only its submitter and operators may cancel a run.")
+    here = reverse("runs:detail", args=[run.id])
+    reason = clean_text(request.POST.get("reason", "")).strip()[:MAX_REASON]
+    try:
+        services.cancel(run.id, by=request.user, reason=reason)
+    except Stale as error:
+        return problem(
+            request,
+            409,
+            title="This run has ended already",
+            happened=error.message,
+            kept="Nothing was changed. All of its steps stay readable.",
+            next_steps=[("Open the run", here)],
+        )
+    except NotPermitted as error:
+        raise PermissionDenied(error.message) from error
+    messages.success(request, "The run is cancelled. Its steps stay readable.")
+    return redirect(here)
+
+
+@require_GET
+@signed_in
+def metrics_json(request: AuthenticatedRequest, run_id: UUID) -> JsonResponse:
+    return JsonResponse(metrics.summary(_run(request, run_id)))
+
+
+def _run(request: AuthenticatedRequest, run_id: UUID) -> Run:
+    """404 for what is not there and for what the person may not see, alike."""
+    runs = Run.objects.visible_to(request.user)
+    return get_object_or_404(
+        runs.select_related("agent", "version", "submitter"), pk=run_id
+    )
+
+
+def _find(request: AuthenticatedRequest, text: str) -> Run | None:
+    try:
+        return _run(request, UUID(text))
+    except (ValueError, Http404):
+        return None

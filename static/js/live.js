@@ -1,0 +1,126 @@
+/* Live pages: what a morph keeps, times that go on, copying, small comforts.
+   Every page works without this file. */
+(() => {
+  "use strict";
+
+  // A morph takes the server's markup, but not what the reader has done to the page.
+  Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
+    !(name === "open" && node.tagName === "DETAILS");
+  Idiomorph.defaults.callbacks.beforeNodeMorphed = (old) =>
+    !(old.nodeType === 1 && old.matches("[data-keep].loaded, :popover-open"));
+  Idiomorph.defaults.callbacks.beforeNodeRemoved = (node) =>
+    !(node.nodeType === 1 && node.matches(":popover-open"));
+
+  document.addEventListener("htmx:afterSwap", (event) => {
+    if (event.detail.target.matches("[data-keep]")) event.detail.target.classList.add("loaded");
+    tick();
+    showCount();
+  });
+
+  // Times: the server writes them, the browser keeps them true between two answers.
+  const units = (s) =>
+    s < 60 ? `${s} s` : s < 3600 ? `${Math.floor(s / 60)} min`
+      : s < 86400 ? `${Math.floor(s / 3600)} h${Math.floor((s % 3600) / 60) ? ` ${Math.floor((s % 3600) / 60)} m` : ""}`
+        : `${Math.floor(s / 86400)} d`;
+  function say(time, text) {
+    if (time.textContent !== text) time.textContent = text;
+  }
+
+  function tick() {
+    const now = Date.now();
+    for (const time of document.querySelectorAll("time[data-ago]")) {
+      const seconds = Math.floor((now - Date.parse(time.dateTime)) / 1000);
+      if (seconds < 0 || seconds > 30 * 86400) continue;
+      const age = seconds < 10 ? "just now"
+        : seconds >= 3600 && seconds < 86400 ? `${Math.floor(seconds / 3600)} h ago` : `${units(seconds)} ago`;
+      say(time, `${time.dataset.ago} ${age}`.trim());
+    }
+    for (const time of document.querySelectorAll("time[data-left]")) {
+      const seconds = Math.floor((Date.parse(time.dateTime) - now) / 1000);
+      say(time, seconds < 0 ? `overdue by ${units(-seconds)}` : `${units(seconds)} left`);
+    }
+  }
+  setInterval(tick, 5000);
+
+  // The number in the tab's title.
+  function showCount() {
+    const count = document.getElementById("inbox-count");
+    if (!count) return;
+    const bare = document.title.replace(/^\(\d+\) /, "");
+    const wanted = count.hidden || count.dataset.count === "0" ? bare : `(${count.dataset.count}) ${bare}`;
+    if (document.title !== wanted) document.title = wanted;
+  }
+  showCount();
+
+  // Say so when the server does not answer, and when it does again.
+  let lastAnswer = new Date();
+  const clock = (date) => date.toLocaleTimeString([], { hour12: false });
+  function mark(isLive) {
+    for (const live of document.querySelectorAll("[data-live]")) {
+      live.dataset.tone = isLive ? "good" : "wait";
+      live.firstElementChild.textContent = isLive
+        ? `Live, ${clock(lastAnswer)}` : `Updated ${clock(lastAnswer)}, reconnecting`;
+    }
+  }
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (event.detail.successful) lastAnswer = new Date();
+    mark(event.detail.successful);
+  });
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-copy], [data-copy-from]");
+    if (!button) return;
+    const source = button.dataset.copyFrom;
+    const text = source ? document.getElementById(source).textContent : button.dataset.copy;
+    navigator.clipboard?.writeText(text).then(() => {
+      button.classList.add("copied");
+      setTimeout(() => button.classList.remove("copied"), 1500);
+    });
+  });
+
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("[data-autosubmit]")) event.target.form.requestSubmit();
+  });
+
+  // A menu closes when one clicks or steps outside of it.
+  for (const kind of ["click", "focusin"]) {
+    document.addEventListener(kind, (event) => {
+      for (const menu of document.querySelectorAll("details.menu[open]")) {
+        if (!menu.contains(event.target)) menu.open = false;
+      }
+    });
+  }
+
+  // A sheet that opens puts the cursor where one begins to type.
+  document.addEventListener("toggle", (event) => {
+    if (event.newState !== "open" || !event.target.matches?.(".sheet")) return;
+    event.target.querySelector("[autofocus], textarea, input:not([type=hidden]), select, button")?.focus();
+  }, true);
+
+  // A step that the address names is shown open.
+  function unfold() {
+    const step = location.hash && document.getElementById(location.hash.slice(1));
+    const fold = step?.querySelector?.("details");
+    if (fold && step.matches(".step")) {
+      fold.open = true;
+      step.scrollIntoView({ block: "nearest" });
+    }
+  }
+  addEventListener("hashchange", unfold);
+  unfold();
+
+  // The task, with the form's values where the agent's template has braces.
+  const task = document.querySelector("[data-template]");
+  const form = task && document.getElementById("task");
+  function fill() {
+    const values = new FormData(form);
+    task.textContent = task.dataset.template.replace(/\{(\w+)\}/g, (whole, name) => {
+      const value = values.get(`inputs.${name}`);
+      return value === null || value === "" ? whole : value;
+    });
+  }
+  if (task) {
+    form.addEventListener("input", fill);
+    fill();
+  }
+})();

@@ -1,0 +1,176 @@
+"""A step's line says what came of it; its fold holds everything recorded."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from agentops import clock
+from runs import blocks, timeline, waterfall
+from runs.models import Attempt, Run, Step
+
+START = clock.now()
+
+
+def step(kind: str, number: int = 1, seconds: float = 2.0, **fields) -> Step:
+    values = {
+        "status": "succeeded",
+        "planned_at": START,
+        "started_at": START,
+        "finished_at": START + timedelta(seconds=seconds),
+    }
+    return Step(run=Run(), number=number, kind=kind, **values | fields)
+
+
+def entry(*args, **fields) -> timeline.Entry:
+    return timeline.entries([step(*args, **fields)])[0]
+
+
+def kinds(shown: timeline.Entry) -> list[str]:
+    return [block.kind for block in shown.blocks]
+
+
+def test_a_plan_says_how_many_items_and_the_first():
+    shown = entry("plan", response={"items": [{"text": "Read"}, {"text": "Write"}]})
+
+    assert (shown.title, shown.said) == ("Plan", "2 items: Read")
+    assert shown.blocks[0].value == ["Read", "Write"]
+
+
+def test_a_model_step_names_the_tools_it_asks_for():
+    call = {"name": "query_database", "arguments": '{"sql": "SELECT 1"}'}
+    shown = entry("model", response={"content": "Reading.", "calls": [call]})
+
+    assert shown.said == "Asks for Query database"
+    assert kinds(shown) == ["markdown", "code"]
+    assert shown.has_prompt
+
+
+def test_arguments_that_are_no_json_are_shown_as_they_came():
+    call = {"name": "send_email", "arguments": '{"to": '}
+    shown = entry("model", response={"calls": [call]})
+
+    assert kinds(shown) == ["code", "note"]
+    assert shown.blocks[0].value == '{"to": '
+
+
+def test_rows_of_a_query_become_a_table():
+    rows = {"columns": ["month", "revenue"], "rows": [["2024-07", 1_250_000]]}
+    shown = entry("tool", name="query_database", response={"result": rows})
+
+    assert shown.said == "1 row, 2 columns"
+    assert shown.blocks[-1].value.rows == [["2024-07", 1_250_000]]
+
+
+def test_a_list_of_objects_becomes_a_table_too():
+    table = blocks.as_table([{"a": 1, "b": 2}, {"a": 3}])
+
+    assert table is not None
+    assert table.columns == ["a", "b"]
+    assert table.rows == [[1, 2], [3, None]]
+
+
+def test_an_error_that_the_model_was_told_is_named_and_opened_to():
+    shown = entry(
+        "tool",
+        name="query_database",
+        response={"text": "no such column", "is_error": True},
+        error_class="invalid",
+        error_text="no such column",
+    )
+
+    assert (shown.lead, shown.said) == ("Invalid call", "told to the model")
+    assert (shown.tone, shown.icon) == ("bad", "error")
+    assert "no such column" in [block.value for block in shown.blocks]
+
+
+@pytest.mark.parametrize(
+    ("response", "lead", "said", "tone"),
+    [
+        ({"confidence": 0.62, "threshold": 0.8}, "62 % sure", "80 % needed", "wait"),
+        ({"confidence": 0.91, "threshold": 0.8}, "91 % sure", "let through", ""),
+        (
+            {"confidence": 0.91, "rules_that_apply": [1]},
+            "91 % sure",
+            "1 review rule applies",
+            "wait",
+        ),
+        ({"problem": "It is no JSON."}, "Check failed", "It is no JSON.", "wait"),
+    ],
+)
+def test_a_check_says_how_sure_it_is(response, lead, said, tone):
+    shown = entry("check", name="send_email", response=response)
+
+    assert (shown.lead, shown.said, shown.tone) == (lead, said, tone)
+
+
+def test_a_decision_says_who_decided_and_how_long_the_run_had_waited():
+    later = START + timedelta(minutes=20)
+    decision = step(
+        "decision",
+        2,
+        planned_at=later,
+        started_at=later,
+        finished_at=later,
+        request={"actor": "operator"},
+        response={"kind": "approve", "note": "Confirmed."},
+    )
+
+    shown = timeline.entries([step("check", 1), decision])[1]
+
+    assert (shown.lead, shown.said) == ("Approved", "by operator, with a note")
+    assert shown.seconds == 1198.0
+    assert shown.opens
+
+
+def test_the_open_step_of_a_parked_run_is_held_and_not_running():
+    open_step = step("tool", status="planned", finished_at=None, name="send_email")
+
+    running = timeline.entries([open_step])[0]
+    held = timeline.entries([open_step], holds=True)[0]
+
+    assert (running.lead, running.tone) == ("Next", "run")
+    assert (held.said, held.tone) == ("Held until a person decides", "wait")
+
+
+def test_failed_tries_belong_to_their_step():
+    tries = [Attempt(step_number=2, number=1), Attempt(step_number=2, number=2)]
+
+    first, second = timeline.entries([step("model", 1), step("model", 2)], tries)
+
+    assert (len(first.attempts), len(second.attempts)) == (0, 2)
+
+
+@pytest.mark.parametrize("kind", ["plan", "model", "tool", "check", "compaction"])
+def test_every_kind_can_be_shown_with_nothing_recorded(kind):
+    shown = entry(kind, response=None)
+
+    assert shown.title
+    assert isinstance(shown.blocks, tuple)
+
+
+def test_the_picture_cuts_waiting_out():
+    later = START + timedelta(hours=3)
+    decision = step(
+        "decision",
+        2,
+        planned_at=later,
+        started_at=later,
+        finished_at=later,
+        response={"kind": "approve"},
+    )
+    shown = [step("model", 1, 6, cost=Decimal("0.01")), decision, step("tool", 3, 4)]
+
+    picture = waterfall.draw(timeline.entries(shown))
+
+    assert picture is not None
+    assert [bar.css for bar in picture.bars] == ["model", "wait", "tool"]
+    assert picture.bars[1].width < 10
+    assert picture.bars[0].width > picture.bars[2].width
+    assert "waited 2 h 59 m for a person" in picture.in_words
+
+
+def test_there_is_no_picture_of_nothing():
+    assert waterfall.draw([]) is None

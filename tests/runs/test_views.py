@@ -1,0 +1,318 @@
+"""The pages of runs: who sees what, with which status, in how many queries."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.urls import reverse
+
+from agentops import clock
+from runs.models import Agent, Run
+from tests.support.rows import make_run
+
+pytestmark = pytest.mark.django_db
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def agent() -> Agent:
+    return Agent.objects.create(
+        slug="metrics",
+        name="Metrics",
+        prompt="You count.",
+        input_schema={
+            "type": "object",
+            "required": ["quarter"],
+            "properties": {"quarter": {"type": "string"}},
+        },
+        task_template="Report on {quarter}.",
+    )
+
+
+@pytest.fixture
+def as_submitter(client, people):
+    client.force_login(people.submitter)
+    return client
+
+
+@pytest.fixture
+def as_operator(client, people):
+    client.force_login(people.operator)
+    return client
+
+
+def page_of(run: Run, name: str = "detail", *args) -> str:
+    return reverse(f"runs:{name}", args=[run.id, *args])
+
+
+# Access
+
+
+@pytest.mark.parametrize("name", ["home", "runs:list", "runs:new", "reviews:inbox"])
+def test_strangers_are_sent_to_the_sign_in(client, name):
+    answer = client.get(reverse(name))
+
+    assert answer.status_code == 302
+    assert answer["Location"].startswith(reverse("login"))
+
+
+def test_a_polled_fragment_moves_the_whole_page_to_the_sign_in(client):
+    answer = client.get(
+        reverse("runs:rows"),
+        headers=HTMX | {"HX-Current-URL": "http://testserver/runs/"},
+    )
+
+    assert answer["HX-Redirect"] == f"{reverse('login')}?next=/runs/"
+
+
+def test_an_unknown_run_is_not_found(as_operator):
+    answer = as_operator.get(reverse("runs:detail", args=[uuid4()]))
+
+    assert answer.status_code == 404
+    assert b"There is nothing at this address" in answer.content
+
+
+@pytest.mark.parametrize("name", ["detail", "live", "watch", "steps", "metrics"])
+def test_a_submitter_does_not_see_the_runs_of_others(as_submitter, name):
+    assert as_submitter.get(page_of(make_run(), name)).status_code == 404
+
+
+# The list
+
+
+def test_the_list_shows_what_the_person_may_see(as_submitter, people):
+    make_run(submitter=people.submitter, task="Count the apples.")
+    make_run(task="Count the pears.")
+
+    page = as_submitter.get(reverse("runs:list")).content.decode()
+
+    assert "Count the apples" in page
+    assert "pears" not in page
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("q=apples", ["apples"]),
+        ("state=completed", ["pears"]),
+        ("state=active", ["apples"]),
+        ("state=nonsense", ["pears", "apples"]),
+        ("reason=budget", []),
+        ("errors=1", []),
+        ("by=submitter", ["apples"]),
+    ],
+)
+def test_filters_are_in_the_address(as_operator, people, query, found):
+    make_run(submitter=people.submitter, task="Count apples.")
+    done = {"state": "completed", "finished_at": clock.now(), "wake_at": None}
+    make_run(task="Count pears.", **done)
+
+    runs = as_operator.get(f"{reverse('runs:list')}?{query}").context["page"].runs
+
+    assert [run.task.split()[1].rstrip(".") for run in runs] == found
+
+
+def test_the_list_is_paged_without_a_gap(as_operator):
+    start = clock.now()
+    for number in range(30):
+        make_run(created_at=start - timedelta(seconds=number // 2))
+
+    first = as_operator.get(reverse("runs:list")).context["page"]
+    second = as_operator.get(reverse("runs:list"), {"before": first.older})
+
+    shown = [run.id for run in first.runs + second.context["page"].runs]
+    assert len(first.runs) == 25
+    assert len(set(shown)) == 30
+
+
+@pytest.mark.parametrize("before", ["x", "x~y", "2026-01-01~1", "~"])
+def test_a_mangled_place_shows_the_newest(as_operator, before):
+    run = make_run()
+
+    page = as_operator.get(reverse("runs:list"), {"before": before}).context["page"]
+
+    assert [shown.id for shown in page.runs] == [run.id]
+
+
+def test_the_list_takes_few_queries(as_operator, django_assert_max_num_queries):
+    for _ in range(30):
+        make_run()
+    as_operator.get(reverse("runs:list"))
+
+    with django_assert_max_num_queries(10):
+        as_operator.get(reverse("runs:list"))
+
+
+def test_a_refresh_keeps_the_rows_and_counts_the_new_ones(as_operator):
+    old = make_run(created_at=clock.now() - timedelta(minutes=1))
+    make_run(task="A new one.")
+
+    answer = as_operator.get(
+        reverse("runs:rows"),
+        {"id": str(old.id), "newest": old.created_at.isoformat()},
+        headers=HTMX,
+    )
+
+    assert [run.id for run in answer.context["page"].runs] == [old.id]
+    assert b"1 new, show it" in answer.content
+
+
+def test_an_empty_list_says_how_it_fills(as_submitter):
+    page = as_submitter.get(reverse("runs:list")).content.decode()
+
+    assert "No runs yet" in page
+    assert reverse("runs:new") in page
+
+
+# A new task
+
+
+def test_an_unknown_agent_is_said_so(as_submitter, agent):
+    answer = as_submitter.get(reverse("runs:new"), {"agent": "nobody"})
+
+    assert answer.status_code == 404
+    assert b"There is no such agent" in answer.content
+
+
+def test_who_may_not_submit_is_told(client, django_user_model, agent):
+    client.force_login(django_user_model.objects.create_user("guest"))
+
+    assert client.get(reverse("runs:new")).status_code == 403
+
+
+def test_a_task_becomes_a_run_once_however_often_it_is_sent(as_submitter, agent):
+    sent = {"agent": "metrics", "inputs.quarter": "Q3 2024", "key": "once"}
+
+    first = as_submitter.post(reverse("runs:new"), sent)
+    second = as_submitter.post(reverse("runs:new"), sent)
+
+    run = Run.objects.get()
+    assert run.task == "Report on Q3 2024."
+    assert first["Location"] == second["Location"] == page_of(run)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"inputs.quarter": ""}, "This field is required."),
+        ({"limits.steps": "0"}, "must be more than 0"),
+        ({"limits.money": "-1"}, "must be more than 0"),
+        ({"limits.tokens": "lots"}, "must be a number"),
+        ({"task": "x" * 30_000}, "characters"),
+    ],
+)
+def test_bad_input_is_shown_and_nothing_typed_is_lost(
+    as_submitter, agent, changes, words
+):
+    sent = {"agent": "metrics", "inputs.quarter": "Q3 <2024>", "key": "k"} | changes
+
+    answer = as_submitter.post(reverse("runs:new"), sent)
+
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert words in page
+    assert "Nothing was started yet" in page
+    assert changes.get("inputs.quarter", "Q3 &lt;2024&gt;") in page
+    assert not Run.objects.exists()
+
+
+def test_an_agent_that_is_switched_off_is_not_offered(as_submitter, agent):
+    Agent.objects.update(enabled=False)
+
+    answer = as_submitter.post(reverse("runs:new"), {"agent": "metrics"})
+
+    assert answer.status_code == 422
+    assert not Run.objects.exists()
+
+
+def test_run_again_fills_the_form_in(as_submitter, agent, people):
+    run = make_run(submitter=people.submitter, inputs={"quarter": "Q9"}, task="x")
+    Run.objects.filter(pk=run.pk).update(agent=agent)
+
+    answer = as_submitter.get(
+        reverse("runs:new"), {"agent": "metrics", "again": run.id}
+    )
+
+    assert answer.context["form"]["inputs.quarter"].value() == "Q9"
+
+
+# One run
+
+
+def test_a_run_is_shown_to_its_submitter(as_submitter, people):
+    run = make_run(submitter=people.submitter, task="Count the apples.")
+
+    page = as_submitter.get(page_of(run)).content.decode()
+
+    assert "Count the apples" in page
+    assert page_of(run, "live") in page
+
+
+def test_the_live_fragment_stops_at_the_end(as_operator):
+    run = make_run(state="completed", finished_at=clock.now(), wake_at=None)
+
+    assert as_operator.get(page_of(make_run(), "live")).status_code == 200
+    assert as_operator.get(page_of(run, "live")).status_code == 286
+
+
+def test_a_parked_run_says_why_and_is_watched(as_submitter, people):
+    park = {"title": "Send e-mail", "question": "The check is 62 % sure."}
+    run = make_run(
+        submitter=people.submitter,
+        state="awaiting_human",
+        parked_at=clock.now(),
+        park_reason="low_confidence",
+        park=park,
+        wake_at=None,
+    )
+
+    page = as_submitter.get(page_of(run)).content.decode()
+    still = as_submitter.get(page_of(run, "watch"), {"sequence": "0"})
+    moved = as_submitter.get(page_of(run, "watch"), {"sequence": "7"})
+
+    assert "The check is 62 % sure." in page
+    assert still.status_code == 204
+    assert moved["HX-Refresh"] == "true"
+
+
+def test_what_a_model_wrote_is_never_markup(as_operator):
+    run = make_run(
+        state="completed",
+        finished_at=clock.now(),
+        wake_at=None,
+        output="# Done\n<script>alert(1)</script>",
+        task="<img src=x onerror=alert(1)> \u202ecount",
+    )
+
+    page = as_operator.get(page_of(run)).content.decode()
+
+    assert "<script>alert" not in page
+    assert "<img" not in page
+    assert "U+202E" in page
+
+
+def test_a_run_is_cancelled_once_and_then_it_is_too_late(as_submitter, people):
+    run = make_run(submitter=people.submitter)
+
+    first = as_submitter.post(page_of(run, "cancel"), {"reason": "Not needed"})
+    second = as_submitter.post(page_of(run, "cancel"), {"reason": "Again"})
+
+    run.refresh_from_db()
+    assert (first.status_code, second.status_code) == (302, 409)
+    assert run.state == "aborted"
+    assert b"This run has ended already" in second.content
+
+
+def test_cancelling_takes_a_post(as_submitter, people):
+    run = make_run(submitter=people.submitter)
+
+    assert as_submitter.get(page_of(run, "cancel")).status_code == 405
+
+
+def test_the_figures_come_as_json(as_operator):
+    run = make_run()
+
+    assert as_operator.get(page_of(run, "metrics")).json()["run_id"] == str(run.id)
