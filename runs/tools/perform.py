@@ -50,6 +50,7 @@ def perform(spec: ToolSpec, arguments: Arguments, context: Context) -> Json:
     """
     if spec.asks is not None:
         raise Fatal(f"{spec.name} is answered by a person, never performed.")
+    arguments = spec.validate(arguments)
     irreversible = spec.effect_for(arguments) is Effect.IRREVERSIBLE
     _begin(context, irreversible)
     try:
