@@ -8,7 +8,11 @@ from typing import Any
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
+from django.core.checks import Warning as Told
 
+from agentops import env
+
+OURS, OF_TESTS = "AGENTOPS_", "AGENTOPS_TEST_"
 PROVIDERS = ("demo", "openai")
 SYNCHRONOUS_FULL = "synchronous=full"
 
@@ -126,3 +130,16 @@ def check_product(
             "AGENTOPS_BACKOFF_BASE_S must not be above AGENTOPS_BACKOFF_CAP_S.",
             id="agentops.E012",
         )
+
+
+@register()
+def check_names(
+    app_configs: Sequence[AppConfig] | None, **kwargs: Any
+) -> Iterator[CheckMessage]:
+    for name in env.unknown(OURS):
+        if not name.startswith(OF_TESTS):
+            yield Told(
+                f"{name} is set, but there is no such setting.",
+                hint="docs/settings.md lists them all.",
+                id="agentops.W001",
+            )

@@ -2,7 +2,8 @@
 
 Each reader takes the variable's name and a default, and raises
 `ImproperlyConfigured` naming the variable, what was expected and what was
-found. A variable that is set to nothing counts as not set.
+found. A variable that is set to nothing counts as not set. `unknown()` tells of
+names that nobody has asked for.
 """
 
 from __future__ import annotations
@@ -21,7 +22,16 @@ _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 
 
+_asked: set[str] = set()
+
+
+def unknown(prefix: str) -> list[str]:
+    """The variables that begin with `prefix` and that no reader has asked for."""
+    return sorted(n for n in os.environ if n.startswith(prefix) and n not in _asked)
+
+
 def text(name: str, default: str = "") -> str:
+    _asked.add(name)
     return os.environ.get(name, "").strip() or default
 
 

@@ -82,3 +82,9 @@ def test_a_backoff_that_begins_above_its_cap_is_refused(configured):
     configured(backoff_base_s=90.0, backoff_cap_s=60.0)
 
     assert ids() == {"agentops.E012"}
+
+
+def test_a_misspelt_setting_is_told(monkeypatch):
+    monkeypatch.setenv("AGENTOPS_LEAS_S", "15")
+
+    assert ids() == {"agentops.W001"}
