@@ -54,6 +54,8 @@ class Request:
 
     `messages` and `tools` are sent as they are and must not be changed by the
     client. `schema` asks for JSON of that shape: {"name": …, "schema": JSON Schema}.
+    `encoded` is each message as JSON text, for a caller that has it anyway: then
+    that is what is sent, and a long history costs no encoding.
     """
 
     model: str
@@ -62,6 +64,7 @@ class Request:
     deadline_s: float
     tools: Sequence[Json] = ()
     schema: Mapping[str, Json] | None = None
+    encoded: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The model client for any OpenAI-compatible endpoint, through the openai SDK.
 
-The only module that imports the SDK. It sends our own plain body with the SDK's
-`post()` (its typed `create()` walks every message in Python), keeps a total
+The only module that imports the SDK. It sends our own JSON with the SDK's `post()`
+(its typed `create()` walks every message in Python), keeps a total
 deadline, makes one request per call, and lets nothing but `runs.errors` out: the
 SDK's exceptions do not survive pickling and carry the provider's text verbatim.
 """
@@ -24,6 +24,10 @@ from runs.llm.transport import CONNECT_S, ThreadTransport, deadline
 
 NO_KEY = "none"
 """Servers without keys ignore it; the SDK refuses to start without any."""
+
+_json = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False
+).encode
 
 
 class OpenAIClient:
@@ -72,11 +76,13 @@ class OpenAIClient:
         """Close the connections of all threads."""
         self._sdk.close()
 
-    def body(self, request: Request) -> dict[str, Json]:
-        """What is sent: only the fields that are set, messages as they are."""
+    def body(self, request: Request) -> bytes:
+        """What is sent: only the fields that are set, messages as they are.
+
+        Raises ValueError or TypeError for what JSON cannot say.
+        """
         body: dict[str, Json] = {
             "model": request.model,
-            "messages": list(request.messages),
             self._limit_field: request.max_output_tokens,
         }
         if request.tools:
@@ -84,7 +90,11 @@ class OpenAIClient:
         if request.schema is not None and self._schemas:
             schema = {"strict": True, **request.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return body
+        if request.encoded:
+            messages = f"[{','.join(request.encoded)}]"
+        else:
+            messages = _json(list(request.messages))
+        return f'{_json(body)[:-1]},"messages":{messages}}}'.encode()
 
     def _post(self, request: Request) -> bytes | StepError:
         """The body of a 200, or the error: returned, so that its own traceback
@@ -95,7 +105,7 @@ class OpenAIClient:
             with deadline(seconds):
                 response = self._sdk.post(
                     "/chat/completions",
-                    body=self.body(request),
+                    content=self.body(request),
                     cast_to=httpx2.Response,
                     options={"timeout": waits},
                 )

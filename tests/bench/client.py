@@ -1,7 +1,8 @@
 """What one model call costs here: `python -m tests.bench.client`.
 
 Milliseconds of `OpenAIClient.complete()` against a loopback stub in a process of
-its own, by the number of messages sent; the best of several rounds' medians.
+its own, by the number of messages sent (0.4 kB each): as dicts, and as JSON that the
+caller has already. The best of several rounds' medians.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import multiprocessing
 import os
 import statistics
 import time
+from dataclasses import replace
 from multiprocessing.connection import Connection
 
+from runs.canonical import dumps
 from runs.llm.base import Message, Request
 from runs.llm.openai import OpenAIClient
 from tests.support.replies import text
@@ -63,8 +66,11 @@ def conversation(messages: int) -> list[Message]:
     return [{"role": roles[n % 2], "content": WORDS} for n in range(messages)]
 
 
-def milliseconds(client: OpenAIClient, messages: int) -> float:
-    request = Request("stub", conversation(messages), 100, 30.0)
+def milliseconds(client: OpenAIClient, messages: int, *, encoded: bool) -> float:
+    talk = conversation(messages)
+    request = Request("stub", talk, 100, 30.0)
+    if encoded:
+        request = replace(request, encoded=[dumps(message) for message in talk])
     medians = []
     for _ in range(ROUNDS):
         times = []
@@ -81,10 +87,13 @@ def main() -> None:
     stub = multiprocessing.Process(target=serve, args=(theirs,), daemon=True)
     stub.start()
     client = OpenAIClient(f"http://127.0.0.1:{ours.recv()}/v1", "sk-bench-only")
-    found = {n: round(milliseconds(client, n), 3) for n in SIZES}
+    found = {
+        name: {n: round(milliseconds(client, n, encoded=given), 3) for n in SIZES}
+        for name, given in (("messages", False), ("encoded", True))
+    }
     client.close()
     stub.terminate()
-    print(json.dumps({"ms_per_call_by_messages": found}))
+    print(json.dumps({"ms_per_call_by_number_of_messages": found}))
 
 
 if __name__ == "__main__":

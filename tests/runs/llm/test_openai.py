@@ -292,13 +292,14 @@ def test_a_redirect_is_followed_with_the_body_and_without_the_key() -> None:
     assert "authorization" not in there.requests[0].headers
 
 
-def test_the_sent_body_is_json_with_plain_letters() -> None:
-    provider = ScriptedProvider(text("ok"))
+def test_messages_that_are_json_already_are_sent_as_they_are() -> None:
+    provider = ScriptedProvider(text("ok"), text("ok"))
+    asked = client(provider)
+    encoded = ['{"role":"user","content":"größer"}']
 
-    client(provider).complete(
-        replace(REQUEST, messages=[{"role": "user", "content": "größer"}])
-    )
+    asked.complete(replace(REQUEST, encoded=encoded))
+    asked.complete(replace(REQUEST, messages=[json.loads(encoded[0])]))
 
-    assert json.loads(json.dumps(provider.bodies[0]))["messages"][0]["content"] == (
-        "größer"
-    )
+    assert provider.bodies[0] == provider.bodies[1]
+    assert provider.requests[0].messages[0]["content"] == "größer"
+    assert provider.requests[0].headers["content-type"] == "application/json"
