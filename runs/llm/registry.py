@@ -91,8 +91,10 @@ def _openai() -> ModelClient:
 
 
 def _demo() -> ModelClient:
-    """AGENTOPS_DEMO_LATENCY_S is what an answer takes; `manage.py demo` sets it."""
-    return demo.client(env.number("AGENTOPS_DEMO_LATENCY_S", 0.0))
+    """An answer takes AGENTOPS_DEMO_LATENCY_S; in the demo 0.3, so that people see
+    a run go on, else nothing."""
+    usual = 0.3 if env.flag("AGENTOPS_DEMO") else 0.0
+    return demo.client(env.number("AGENTOPS_DEMO_LATENCY_S", usual))
 
 
 FACTORIES: dict[str, Factory] = {"openai": _openai, "demo": _demo}
