@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import pkgutil
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
@@ -98,22 +98,6 @@ def schema_for_model(spec: ToolSpec) -> dict[str, Json]:
             "parameters": parameters,
         },
     }
-
-
-def take_plan_item(
-    arguments: Mapping[str, Json],
-) -> tuple[dict[str, Json], int | None]:
-    """The arguments without `plan_item`, and its number if it is one."""
-    rest = {name: value for name, value in arguments.items() if name != PLAN_ITEM}
-    return rest, _number(arguments.get(PLAN_ITEM))
-
-
-def _number(value: Json) -> int | None:
-    if isinstance(value, str) and value.strip().isdecimal():
-        return int(value)
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _modules() -> Iterator[ModuleType]:

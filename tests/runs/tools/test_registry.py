@@ -105,14 +105,6 @@ def test_the_schema_for_a_model_has_the_item_of_the_plan() -> None:
     assert "plan_item" not in spec.parameters["properties"]
 
 
-@pytest.mark.parametrize(
-    ("given", "number"),
-    [(2, 2), ("3", 3), (4.0, 4), (True, None), ("x", None), (None, None), ([1], None)],
-)
-def test_the_item_of_the_plan_is_taken_out(given: object, number: int | None) -> None:
-    assert registry.take_plan_item({"a": 1, "plan_item": given}) == ({"a": 1}, number)
-
-
 def test_no_tool_may_use_our_name_for_the_item_of_the_plan() -> None:
     def planner(plan_item: int) -> None:
         """Plan."""
