@@ -28,6 +28,7 @@ def understood(
     approval = progress.approval
     edited = approval.arguments if approval and approval.call_id == call.id else None
     checked = offered.spec.validate(edited if edited is not None else arguments)
+    offered.spec.vet(checked, offered.settings)
     return offered, _sealed(facts, progress, offered, call.id, checked), item
 
 

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from agentops import clock
 from runs import budgets, history, planning, policy, queue, recording, records
 from runs.canonical import Json, clean_object, clean_text, digest
-from runs.errors import BadInput, Stale
+from runs.errors import BadInput, InvalidCall, Stale
 from runs.facts import Action, Facts, Finish, NewStep
 from runs.models import Effect, Run
 from runs.progress import Progress
@@ -188,7 +188,12 @@ def _validated(offered: Offered, arguments: Mapping[str, Json]) -> dict[str, Jso
                 for item in error.errors(include_url=False, include_input=False)
             }
         ) from None
-    return offered.spec.validate(arguments)
+    checked = offered.spec.validate(arguments)
+    try:
+        offered.spec.vet(checked, offered.settings)
+    except InvalidCall as error:
+        raise BadInput({"": error.message}) from None
+    return checked
 
 
 def _topped_up(run: Run, verdict: Verdict) -> dict[str, Json]:

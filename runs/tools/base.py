@@ -113,7 +113,7 @@ class ToolSpec:
     those with `keeps_deadline` end by themselves and run in the calling thread, all
     others in a thread that is given up at the deadline. `check` refuses, by
     `InvalidCall`, what an admin's settings do not allow, before anybody is asked to
-    approve the call.
+    approve the call; it is pure.
     """
 
     name: str
@@ -126,7 +126,7 @@ class ToolSpec:
     describe: Callable[[Arguments], str] | None = None
     preview: Callable[[Arguments, Context], Preview] | None = None
     reconcile: Callable[[Arguments, Context], Reconciliation] | None = None
-    check: Callable[[Arguments, Context], None] | None = None
+    check: Callable[[Arguments, Mapping[str, Json]], None] | None = None
     asks: Asks | None = None
     isolated: bool = False
     keeps_deadline: bool = False
@@ -159,10 +159,10 @@ class ToolSpec:
         checked = self._checked(arguments)
         return clean_object(checked.model_dump(mode="json", exclude_unset=True))
 
-    def vet(self, arguments: Arguments, context: Context) -> None:
+    def vet(self, arguments: Arguments, settings: Mapping[str, Json]) -> None:
         """Raises `InvalidCall` for what the settings of the tool do not allow."""
         if self.check is not None:
-            self.check(arguments, context)
+            self.check(arguments, settings)
 
     def call(self, arguments: Arguments, context: Context) -> Any:
         """Run the function; raises what it raises, and `InvalidCall`."""
@@ -187,7 +187,7 @@ def tool(
     describe: Callable[[Arguments], str] | None = None,
     preview: Callable[[Arguments, Context], Preview] | None = None,
     reconcile: Callable[[Arguments, Context], Reconciliation] | None = None,
-    check: Callable[[Arguments, Context], None] | None = None,
+    check: Callable[[Arguments, Mapping[str, Json]], None] | None = None,
     asks: Asks | None = None,
     isolated: bool = False,
     keeps_deadline: bool = False,

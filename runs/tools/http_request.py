@@ -7,6 +7,7 @@ addresses and networks inside that may be reached), `max_bytes` of a body.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from http.client import HTTPMessage
@@ -93,8 +94,8 @@ def _preview(arguments: Arguments, context: Context) -> Preview:
     return Preview(headline=_describe(arguments), fields=tuple(rows), warning=warning)
 
 
-def _check(arguments: Arguments, context: Context) -> None:
-    Policy.of(context.settings).check(parse(arguments["url"]))
+def _check(arguments: Arguments, settings: Mapping[str, Json]) -> None:
+    Policy.of(settings).check(parse(arguments["url"]))
 
 
 @tool(

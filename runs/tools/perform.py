@@ -54,7 +54,7 @@ def perform(spec: ToolSpec, arguments: Arguments, context: Context) -> Json:
     irreversible = spec.effect_for(arguments) is Effect.IRREVERSIBLE
     _begin(context, irreversible)
     try:
-        spec.vet(arguments, context)
+        spec.vet(arguments, context.settings)
         return clean(_way(spec)(spec, arguments, context))
     except StepError as error:
         raise _honest(error, irreversible) from error

@@ -10,7 +10,7 @@ backend's path to a function that counts the mails of a key.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from email.utils import parseaddr
 from functools import partial
 from pathlib import Path
@@ -90,9 +90,9 @@ def _describe(arguments: Arguments) -> str:
     return f"Send e-mail to {people[0]}{others}"
 
 
-def _check(arguments: Arguments, context: Context) -> None:
+def _check(arguments: Arguments, chosen: Mapping[str, Json]) -> None:
     """Raises `InvalidCall` naming the recipients who may not get mail."""
-    allowed = [str(one).lower() for one in context.settings.get("allow_domains", [])]
+    allowed = [str(one).lower() for one in chosen.get("allow_domains", [])]
     people = [*arguments["to"], *arguments.get("cc", [])]
     outside = [person for person in people if not _is_allowed(person, allowed)]
     if allowed and outside:

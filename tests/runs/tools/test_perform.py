@@ -251,7 +251,7 @@ def test_wrong_arguments_are_told_to_the_model() -> None:
 
 
 def test_the_settings_are_asked_before_the_call() -> None:
-    def refuse(arguments: Any, context: Context) -> None:
+    def refuse(arguments: Any, settings: Any) -> None:
         raise InvalidCall("not allowed here")
 
     @tool(effect=Effect.READ, check=refuse)
