@@ -21,9 +21,10 @@ def worker_beats() -> bool:
     return _beating().exists()
 
 
-def driver_beats() -> bool:
-    """Does a driver hold a slot anywhere?"""
-    return _beating().exclude(slot=slots.MAIN).exists()
+def driver_beats(*, here: bool = False) -> bool:
+    """Does a driver hold a slot anywhere, or `here`, on this host?"""
+    drivers = _beating().exclude(slot=slots.MAIN)
+    return (drivers.filter(host=slots.host()) if here else drivers).exists()
 
 
 def queue_lag_s() -> float:

@@ -1,0 +1,3 @@
+"""Management commands of runs."""
+
+from __future__ import annotations
