@@ -26,7 +26,7 @@ from runs.flag import draining
 RETRY_S = 2.0
 PLACE_S = 10.0
 # A cluster that ended sooner than this did not really start.
-SHORT_LIFE_S = 5.0
+SHORT_LIFE_S = 3.0
 LONGEST_PAUSE_S = 30.0
 # Irreversible acts are waited for to their deadline, and for no longer than this.
 STOP_S = 180.0
@@ -123,7 +123,7 @@ class Worker:
         self._pauses = self._pauses + 1 if is_short else 0
         logger.warning("the cluster ended (%s) and is started anew", code)
         if self._pauses > 1:
-            self._pause(min(2.0**self._pauses, LONGEST_PAUSE_S))
+            self._pause(min(2.0 ** (self._pauses - 2), LONGEST_PAUSE_S))
         if not draining.is_set():
             self._start_cluster()
 

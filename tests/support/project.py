@@ -50,7 +50,8 @@ class LiveProject:
         kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         return kept | {
             "DJANGO_SETTINGS_MODULE": "agentops.settings",
-            "SECRET_KEY": "of-a-live-test",
+            # The same as the test's: tasks it sends are signed with it.
+            "SECRET_KEY": os.environ.get("SECRET_KEY", "of-a-live-test"),
             "DATABASE_URL": self.database_url,
             "EMAIL_FILE_PATH": str(self.mailbox),
             "AGENTOPS_VAR": str(self.folder / "var"),

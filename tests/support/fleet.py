@@ -1,0 +1,160 @@
+"""Worker trees under load: runs against a scripted model, and who is who in a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psutil
+from django.contrib.auth.models import User
+
+from runs.models import Agent, Driver, Run
+from runs.services import start
+from runs.states import FINAL
+from tests.support.project import LiveProject
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Answer, calls, slow, text
+from tests.support.wait import wait_until
+
+WORKERS = 3
+
+
+def turns(number: int, delay_s: float) -> Callable[[dict[str, Any]], Answer]:
+    """A model that calls a tool so often, then answers; each reply takes a while."""
+
+    def answer(body: dict[str, Any]) -> Answer:
+        done = sum(message["role"] == "tool" for message in body["messages"])
+        if done < number:
+            call = ("calculate", {"expression": f"{done} + 1"})
+            return slow(calls(call), delay_s)
+        return slow(text("Done."), delay_s)
+
+    return answer
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The processes of a tree that has just started, by what they do."""
+
+    main: psutil.Process
+    sentinel: psutil.Process
+    workers: Sequence[psutil.Process]
+    monitor: psutil.Process
+    pusher: psutil.Process
+
+    @classmethod
+    def of(cls, project: LiveProject) -> Roles:
+        """Told apart by the order in which the sentinel forks them."""
+        main = project.tree("worker")[0]
+
+        def children() -> list[psutil.Process]:
+            found = [child for top in main.children() for child in top.children()]
+            return found if len(found) == WORKERS + 2 else []
+
+        *workers, monitor, pusher = sorted(
+            wait_until(children, what="a whole tree"), key=lambda child: child.pid
+        )
+        return cls(main, main.children()[0], workers, monitor, pusher)
+
+    @classmethod
+    def at_work(cls, project: LiveProject) -> Roles:
+        """Once all slots for drivers are taken."""
+        roles = cls.of(project)
+        wait_until(lambda: len(roles.driving) == WORKERS - 1, what="drivers at work")
+        return roles
+
+    def of_name(self, role: str) -> psutil.Process:
+        if role == "idle worker":
+            return self.idle[0]
+        found: psutil.Process = getattr(self, role)
+        return found
+
+    @property
+    def driving(self) -> list[psutil.Process]:
+        """Workers that hold a slot for drivers."""
+        pids = set(living_drivers().values_list("pid", flat=True))
+        return [worker for worker in self.workers if worker.pid in pids]
+
+    @property
+    def idle(self) -> list[psutil.Process]:
+        pids = {worker.pid for worker in self.driving}
+        return [worker for worker in self.workers if worker.pid not in pids]
+
+
+def living_drivers() -> Any:
+    return Driver.objects.filter(ended_at=None, slot__gt=0)
+
+
+class Fleet:
+    """Makes worker trees on one database, and runs for them."""
+
+    def __init__(
+        self, make: Callable[..., LiveProject], base_url: str, model: ScriptedProvider
+    ) -> None:
+        self._make = make
+        self._base_url = base_url
+        self.model = model
+
+    def project(self, *, worker: bool = True, **env: str) -> LiveProject:
+        """A tree that asks the scripted model; the first one makes the database."""
+        return self._make(
+            web=False,
+            worker=worker,
+            AGENTOPS_PROVIDER="openai",
+            OPENAI_API_KEY="sk-test",
+            OPENAI_BASE_URL=self._base_url,
+            **env,
+        )
+
+    def start_runs(self, number: int) -> list[Run]:
+        person = User.objects.filter(username="fleet").first()
+        person = person or User.objects.create_superuser("fleet")
+        agent, _ = Agent.objects.get_or_create(
+            slug="fleet",
+            defaults={
+                "name": "Fleet",
+                "prompt": "You count.",
+                "plan_first": False,
+                "grants": {"calculate": {"policy": "auto"}},
+                "limits": {"money": None, "steps": None},
+            },
+        )
+        return [start(agent=agent, by=person, task="Count.") for _ in range(number)]
+
+
+@contextmanager
+def fleet(
+    make: Callable[..., LiveProject], *, number: int = 3, delay_s: float = 0.15
+) -> Iterator[Fleet]:
+    model = ScriptedProvider(then=turns(number, delay_s))
+    with model.serve() as base_url:
+        yield Fleet(make, base_url, model)
+    model.assert_clean()
+
+
+def unfinished() -> int:
+    return Run.objects.exclude(state__in=[state.value for state in FINAL]).count()
+
+
+def wait_until_finished(timeout_s: float = 30.0) -> None:
+    def finished() -> bool:
+        return unfinished() == 0
+
+    try:
+        wait_until(finished, timeout_s=timeout_s, what="the end of all runs")
+    except AssertionError as error:
+        rows = Run.objects.values_list(
+            "state", "sequence", "claims", "lease_owner", "park", "error"
+        )
+        raise AssertionError(f"{error}: {list(rows)}") from None
+
+
+def assert_whole() -> None:
+    """Every run completed, its steps gapless, each recorded once."""
+    assert set(Run.objects.values_list("state", flat=True)) == {"completed"}
+    for run in Run.objects.all():
+        numbers = list(run.steps.order_by("number").values_list("number", flat=True))
+        assert numbers == list(range(1, run.sequence + 1))
+        assert run.transitions.filter(to_state="completed").count() == 1
