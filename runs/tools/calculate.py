@@ -33,7 +33,7 @@ DIGITS_SHOWN = 28
 MAX_LENGTH = 2_000
 MAX_NESTING = 30
 MAX_POWERS = 10
-MAX_EXPONENT = 1_000
+MAX_EXPONENT = 1_000_000
 _KNOWN = "Only numbers, + - * / // % ** ( ) and functions are known."
 _ARITHMETIC = Context(
     prec=100,
@@ -71,7 +71,9 @@ def calculate(
         except (DivisionByZero, ZeroDivisionError):
             raise InvalidCall("The expression divides by zero.") from None
         except (Overflow, Underflow):
-            raise InvalidCall("A number of the expression is too large.") from None
+            raise InvalidCall(
+                "A number is too large or too small to work with."
+            ) from None
         except DecimalException:
             raise InvalidCall("The expression has no value.") from None
 

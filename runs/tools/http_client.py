@@ -111,7 +111,9 @@ def _headers(target: Target, request: Request) -> dict[str, str]:
         "Connection": "close",
         "User-Agent": "agentops",
     }
-    return {**ours, **request.headers}
+    given = {name.lower() for name in request.headers}
+    kept = {name: value for name, value in ours.items() if name.lower() not in given}
+    return {**kept, **request.headers}
 
 
 def _reply(

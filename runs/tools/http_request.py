@@ -6,6 +6,7 @@ addresses and networks inside that may be reached), `max_bytes` of a body.
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -38,6 +39,7 @@ _OURS = {
 }
 # Kept when a redirect leads to another origin; the rest may hold secrets.
 _HARMLESS = {"accept", "accept-language"}
+_CHARSET = re.compile(r"utf-(8|16|32)|ascii|latin|iso|cp\d|koi8|gb|big5|euc|shift|mac")
 _TEXTUAL = re.compile(r"text/|.*[/+](json|xml|javascript|yaml|x-www-form-urlencoded)$")
 
 
@@ -230,8 +232,13 @@ def _text(reply: Reply) -> str:
     known = packed in {"", "identity", "gzip", "x-gzip", "deflate"}
     if reply.body and not (known and _TEXTUAL.match(kind)):
         return f"({len(reply.body)} bytes of {shorten(kind, 100)} are not shown)"
-    charset = reply.headers.get_content_charset("utf-8")
+    return reply.body.decode(_charset(reply.headers), errors="replace")
+
+
+def _charset(headers: HTTPMessage) -> str:
+    """The charset that is named, unless it is none or one of Python's own codecs."""
     try:
-        return reply.body.decode(charset, errors="replace")
-    except LookupError:
-        return reply.body.decode(errors="replace")
+        name = codecs.lookup(headers.get_content_charset("utf-8")).name
+    except (LookupError, ValueError):
+        return "utf-8"
+    return name if _CHARSET.match(name) else "utf-8"

@@ -52,18 +52,21 @@ def _addresses(host: str, port: int) -> list[Address]:
 
 
 def connect(addresses: list[Address], port: int, deadline: Deadline) -> socket.socket:
-    """A connection to the first address that answers.
+    """A connection to the first address that answers; it has the deadline's timeout.
 
-    Raises OSError of the last one that did not, and `TimedOut`.
+    An address that stays silent uses up only its share of the time. Raises OSError
+    of the last one that did not answer, and `TimedOut`.
     """
     last = OSError("There is no address to connect to.")
-    for address in addresses:
+    for number, address in enumerate(addresses):
+        share = deadline.remaining() / (len(addresses) - number)
         try:
-            return socket.create_connection(
-                (str(address), port), timeout=deadline.remaining()
-            )
+            connection = socket.create_connection((str(address), port), timeout=share)
         except OSError as error:
             last = error
+        else:
+            connection.settimeout(deadline.remaining())
+            return connection
     raise last
 
 

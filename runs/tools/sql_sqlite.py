@@ -18,6 +18,9 @@ from runs.tools.base import Deadline
 from runs.tools.sql import ONLY_SELECT, Limits, answer
 
 OPERATIONS_BETWEEN_LOOKS = 5_000
+MAX_DEPTH = 200
+MAX_UNIONS = 50
+MAX_PATTERN = 500
 _READING = {
     sqlite3.SQLITE_SELECT,
     sqlite3.SQLITE_READ,
@@ -80,6 +83,10 @@ def _open(path: str, limits: Limits, deadline: Deadline) -> sqlite3.Connection:
     connection.text_factory = lambda raw: raw.decode(errors="replace")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limits.bytes)
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    # These call themselves: with SQLite's own limits they overflow a thread's stack.
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, MAX_PATTERN)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, MAX_DEPTH)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_COMPOUND_SELECT, MAX_UNIONS)
     connection.execute("PRAGMA query_only = ON")
     connection.set_authorizer(_authorize)
     connection.set_progress_handler(

@@ -131,6 +131,9 @@ def test_t08_what_is_no_success_is_an_error_to_the_model(status: str) -> None:
         (b"\xe9t\xe9", {"Content_Type": "text/html; charset=latin-1"}, "été"),
         (b"\xe9", {"Content_Type": "text/html; charset=nonsense"}, "\ufffd"),
         (b"\xe9", {"Content_Type": "text/html; charset=hex"}, "\ufffd"),
+        (b"a-b-c", {"Content_Type": "text/html; charset=punycode"}, "a-b-c"),
+        (b"a", {"Content_Type": "text/html; charset=idna"}, "a"),
+        (b"\x82\xa0", {"Content_Type": "text/html; charset=Shift_JIS"}, "あ"),
         (b'{"a": 1}', {"Content_Type": "application/problem+json"}, '{"a": 1}'),
         (
             b"%PDF",
@@ -447,14 +450,16 @@ def test_a_host_that_does_not_exist_is_told_to_the_model() -> None:
 
 
 def test_the_body_and_the_key_are_sent() -> None:
+    headers = {"X-A": "1", "user-agent": "mine"}
     with http(answer(status="201 Created")) as (url, server):
-        result = ask(url, "post", body={"b": 1, "a": "ä"}, headers={"X-A": "1"})
+        result = ask(url, "post", body={"b": 1, "a": "ä"}, headers=headers)
 
     head, _, body = server.received[0].partition(b"\r\n\r\n")
     assert result["status"] == 201
     assert head.startswith(b"POST / HTTP/1.1")
     assert b"Content-Type: application/json" in head
     assert b"X-A: 1" in head
+    assert head.lower().count(b"user-agent: ") == 1
     assert f"Idempotency-Key: {KEY}".encode() in head
     assert json.loads(body) == {"a": "ä", "b": 1}
 

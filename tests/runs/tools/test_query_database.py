@@ -253,6 +253,41 @@ def test_s09_the_structure_of_sqlite_can_be_read(sqlite: Database) -> None:
     assert tables["rows"] == [["monthly_revenue"]]
 
 
+DEEP = [
+    "SELECT 1" + " + amount" * 900 + " FROM monthly_revenue",
+    "SELECT ''" + " || month" * 900 + " FROM monthly_revenue",
+    "SELECT 1" + " UNION ALL SELECT 1" * 400,
+    "SELECT month FROM monthly_revenue" + " EXCEPT SELECT ''" * 400 + " ORDER BY 1",
+    "SELECT replace(hex(zeroblob(9)), '0', 'aaaaaaaa') LIKE '" + "%a" * 9_000 + "'",
+    "SELECT month LIKE '" + "%2" * 9_000 + "' FROM monthly_revenue",
+    "SELECT month GLOB '" + "*2" * 9_000 + "' FROM monthly_revenue",
+    "SELECT " + "(" * 500 + "1" + ")" * 500,
+]
+
+
+@pytest.mark.parametrize("sql", DEEP)
+def test_s11_no_statement_overflows_the_stack_of_a_thread(
+    sqlite: Database, sql: str
+) -> None:
+    errors: list[InvalidCall] = []
+
+    def ask() -> None:
+        try:
+            sqlite.query(sql)
+        except InvalidCall as error:
+            errors.append(error)
+
+    size = threading.stack_size(256 * 1024)
+    try:
+        thread = threading.Thread(target=ask)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(size)
+
+    assert len(errors) == 1
+
+
 ENDLESS_SQLITE = (
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
     " SELECT count(*) FROM n"
