@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from django.urls import path
 
-from reviews import views
+from reviews import deciding, views
 
 app_name = "reviews"
 
 urlpatterns = [
-    path("", views.inbox, name="inbox"),
+    path("", views.inbox_page, name="inbox"),
+    path("rows/", views.rows, name="rows"),
     path("<uuid:review_id>/", views.detail, name="detail"),
+    path("<uuid:review_id>/pane/", views.pane, name="pane"),
+    path("<uuid:review_id>/watch/", views.watch, name="watch"),
+    path("<uuid:review_id>/after/", views.after, name="after"),
+    path("<uuid:review_id>/hold/", deciding.hold, name="hold"),
+    path("<uuid:review_id>/decide/<slug:kind>/", deciding.decide, name="decide"),
 ]

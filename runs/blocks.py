@@ -16,7 +16,7 @@ from runs.states import StepKind
 ROWS_SHOWN = 50
 LONG = 80
 CODE_ARGUMENTS = frozenset({"sql", "query", "expression", "code"})
-SHOWN_AS_MARKDOWN = frozenset({"body", "markdown", "summary"})
+SHOWN_AS_MARKDOWN = frozenset({"body", "body_markdown", "markdown", "summary"})
 
 
 @dataclass(frozen=True)

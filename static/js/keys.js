@@ -9,6 +9,30 @@
   const isTyping = (node) =>
     node.matches?.("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
 
+  // The inbox beside its list: a click with the mouse, or a move, shows the item there.
+  const isWide = () => matchMedia("(width >= 60rem)").matches;
+  let pending;
+
+  function choose(link) {
+    if (!link.dataset.pane || !isWide()) return false;
+    document.querySelector(".item[aria-current]")?.removeAttribute("aria-current");
+    link.closest(".item").setAttribute("aria-current", "true");
+    clearTimeout(pending);
+    pending = setTimeout(() => {
+      const address = new URL(location.href);
+      address.searchParams.set("item", link.href.split("/").at(-2));
+      history.replaceState(null, "", address);
+      htmx.ajax("GET", link.dataset.pane, { target: "#detail", swap: "innerHTML" });
+    }, 120);
+    return true;
+  }
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("[data-pane]");
+    const isPlain = event.detail > 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+    if (link && isPlain && choose(link)) event.preventDefault();
+  });
+
   function move(by) {
     const all = rows();
     if (!all.length) return follow(by > 0 ? "next" : "previous");
@@ -18,6 +42,7 @@
     const link = all[Math.min(Math.max(from + by, 0), all.length - 1)];
     link.focus();
     link.scrollIntoView({ block: "nearest" });
+    choose(link);
   }
 
   function follow(name) {

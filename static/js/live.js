@@ -5,7 +5,8 @@
 
   // A morph takes the server's markup, but not what the reader has done to the page.
   Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
-    !(name === "open" && node.tagName === "DETAILS");
+    !(name === "open" && node.tagName === "DETAILS") &&
+    !(name === "aria-current" && node.matches?.(".item"));
   Idiomorph.defaults.callbacks.beforeNodeMorphed = (old) =>
     !(old.nodeType === 1 && old.matches("[data-keep].loaded, :popover-open"));
   Idiomorph.defaults.callbacks.beforeNodeRemoved = (node) =>

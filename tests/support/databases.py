@@ -67,16 +67,12 @@ def postgres_url() -> Iterator[str]:
         yield given
         return
     with own_postgres() as url:
-        for setting in ("fsync", "full_page_writes"):
-            # Tests kill processes, never the machine; the bench wants the default.
-            _execute(url, f"ALTER SYSTEM SET {setting} = off")
-        _execute(url, "SELECT pg_reload_conf()")
         yield url
 
 
 @contextlib.contextmanager
 def own_postgres() -> Iterator[str]:
-    """Start PostgreSQL, durable as by default, in a folder of its own; stop it."""
+    """Start PostgreSQL in a folder of its own and stop it at the end."""
     with warnings.catch_warnings():
         # It warns that there is no XDG_RUNTIME_DIR, as on any server.
         warnings.simplefilter("ignore")

@@ -1,0 +1,297 @@
+"""The inbox: saved views with their counts, and the rows of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Prefetch, Q
+
+from reviews.decisions import registry
+from reviews.models import Decision, Review
+from reviews.models.review import ReviewQuerySet, ReviewStatus
+from runs.models import Agent
+from runs.standing import BAD_REASONS
+from runs.states import ParkReason, choices
+
+ROWS = 100
+SOON = timedelta(hours=1)
+LOOK_BACK = timedelta(days=7)
+MOST_NEWS = 99
+
+ICONS = {
+    ParkReason.LOW_CONFIDENCE: "gauge",
+    ParkReason.REVIEW_RULE: "plan",
+    ParkReason.ALWAYS_ASK: "person",
+    ParkReason.UNTRUSTED_CONTENT: "web",
+    ParkReason.REPEATED_CALL: "again",
+    ParkReason.CHECK_FAILED: "gauge",
+    ParkReason.CHANGED: "changed",
+    ParkReason.QUESTION: "question",
+    ParkReason.ESCALATION: "over",
+    ParkReason.ANSWER: "gauge",
+    ParkReason.BUDGET: "coin",
+    ParkReason.NO_PROGRESS: "again",
+    ParkReason.OPEN_PLAN: "plan",
+    ParkReason.CONTEXT: "fold",
+    ParkReason.OUTCOME_UNKNOWN: "unknown",
+}
+DONE_WORDS = {
+    "approve": "Approved",
+    "edit": "Edited and approved",
+    "reject": "Rejected",
+    "guide": "Guided",
+    "answer": "Answered",
+    "retry": "Retried",
+    "outcome": "Outcome recorded",
+    "top_up": "Budget raised",
+    "abort": "Aborted",
+}
+BAD_DECISIONS = frozenset({"reject", "abort"})
+
+
+@dataclass(frozen=True)
+class View:
+    """One saved view: which reviews it holds; `is_open` ones wait for a decision."""
+
+    name: str
+    title: str
+    where: Q
+    is_open: bool = True
+
+
+def views(user: User, now: datetime) -> list[View]:
+    """Every view, in the order of the navigation."""
+    is_held = Q(holder__isnull=False, holder_until__gt=now)
+    return [
+        View("open", "Needs a decision", Q()),
+        View("mine", "Mine", is_held & Q(holder=user)),
+        View("unclaimed", "Unclaimed", ~is_held),
+        View("soon", "Due soon", Q(due_at__lte=now + SOON)),
+        View("decided", "Decided", Q(closed_at__gte=now - LOOK_BACK), is_open=False),
+    ]
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What the address asks for; unknown values count as not given."""
+
+    view: str = "open"
+    q: str = ""
+    agent: str = ""
+    reason: str = ""
+
+    @classmethod
+    def read(cls, query: Mapping[str, str]) -> Filters:
+        known = {"open", "mine", "unclaimed", "soon", "decided"}
+        reason = query.get("reason", "")
+        return cls(
+            view=query["view"] if query.get("view") in known else "open",
+            q=query.get("q", "").replace("\x00", "").strip()[:200],
+            agent=query.get("agent", "")[:50],
+            reason=reason if reason in dict(choices(ParkReason)) else "",
+        )
+
+    def query(self, **changes: str) -> str:
+        values = {
+            "view": "" if self.view == "open" else self.view,
+            "q": self.q,
+            "agent": self.agent,
+            "reason": self.reason,
+        } | changes
+        return urlencode({name: value for name, value in values.items() if value})
+
+    @property
+    def same(self) -> str:
+        return self.query()
+
+    @property
+    def is_narrowed(self) -> bool:
+        return bool(self.q or self.agent or self.reason)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A line of the navigation."""
+
+    title: str
+    count: int | None
+    query: str
+    is_here: bool
+
+
+@dataclass(frozen=True)
+class Navigation:
+    views: Sequence[Link]
+    reasons: Sequence[Link]
+    back: Sequence[Link]
+    title: str
+
+
+def navigation(user: User, filters: Filters, now: datetime) -> Navigation:
+    """The views with their counts; two queries."""
+    known = views(user, now)
+    waiting = Review.objects.visible_to(user).open()
+    counts = waiting.aggregate(
+        **{v.name: Count("pk", v.where, distinct=True) for v in known if v.is_open}
+    )
+    by_reason = dict(
+        waiting.order_by()
+        .values_list("reason")
+        .annotate(number=Count("pk", distinct=True))
+        .values_list("reason", "number")
+    )
+    here = filters.view if not filters.reason else ""
+    links = [
+        Link(v.title, counts[v.name], f"view={v.name}", v.name == here)
+        for v in known
+        if v.is_open
+    ]
+    reasons = [
+        Link(label, by_reason[value], f"reason={value}", value == filters.reason)
+        for value, label in choices(ParkReason)
+        if value in by_reason
+    ]
+    decided = Link("Decided, last 7 days", None, "view=decided", here == "decided")
+    titles = {v.name: v.title for v in known}
+    title = titles[filters.view]
+    if filters.reason:
+        title = ParkReason(filters.reason).label
+    return Navigation(links, reasons, [decided], title)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A review as the list shows it."""
+
+    review: Review
+    tone: str
+    icon: str
+    reason: str
+    is_held: bool
+    is_yours: bool
+    decision: Decision | None
+
+    @property
+    def is_open(self) -> bool:
+        return self.review.status == ReviewStatus.OPEN.value
+
+    @property
+    def ended(self) -> str:
+        """How it ended, in words: expired and cancelled are no decisions."""
+        if self.decision is not None:
+            return decided_words(self.decision)
+        return str(self.review.status).capitalize()
+
+
+def rows(user: User, filters: Filters, now: datetime) -> list[Row]:
+    """Up to `ROWS`, the one due first on top; what is decided, newest on top."""
+    view = next(v for v in views(user, now) if v.name == filters.view)
+    found = _narrowed(seen_by(user), filters).filter(view.where)
+    if view.is_open:
+        found = found.open().order_by("due_at", "pk")
+    else:
+        found = found.exclude(status=ReviewStatus.OPEN.value).order_by("-closed_at")
+    return [row(review, user, now) for review in found[:ROWS]]
+
+
+def again(user: User, ids: Sequence[str], now: datetime) -> list[Row]:
+    """The rows that a list shows already, fresh and in their order."""
+    wanted = [uuid for uuid in map(_uuid, ids[:ROWS]) if uuid]
+    found = seen_by(user).in_bulk(wanted)
+    return [row(found[uuid], user, now) for uuid in wanted if uuid in found]
+
+
+def news(user: User, filters: Filters, newest: str) -> int:
+    """How many open ones have come since; one query."""
+    try:
+        since = datetime.fromisoformat(newest.replace(" ", "+"))
+    except ValueError:
+        return 0
+    if since.tzinfo is None or filters.view == "decided":
+        return 0
+    found = _narrowed(Review.objects.visible_to(user).open(), filters)
+    return found.filter(opened_at__gt=since).order_by()[:MOST_NEWS].count()
+
+
+def seen_by(user: User) -> ReviewQuerySet:
+    standing = Decision.objects.filter(undone_at=None).select_related("actor")
+    return (
+        Review.objects.visible_to(user)
+        .select_related("run__agent", "run__submitter", "holder")
+        .defer("search_text", "detail", "run__search_text", "run__output")
+        .prefetch_related(Prefetch("decisions", standing, to_attr="standing"))
+    )
+
+
+def _narrowed(reviews: ReviewQuerySet, filters: Filters) -> ReviewQuerySet:
+    if filters.q:
+        text = Q(search_text__icontains=filters.q) | Q(title__icontains=filters.q)
+        reviews = reviews.filter(text)
+    if filters.agent:
+        reviews = reviews.filter(run__agent__slug=filters.agent)
+    if filters.reason:
+        reviews = reviews.filter(reason=filters.reason)
+    return reviews
+
+
+def row(review: Review, user: User, now: datetime) -> Row:
+    """`review` as `seen_by` gives it."""
+    reason = ParkReason(review.reason)
+    until = review.holder_until
+    is_held = review.holder is not None and until is not None and until > now
+    standing: list[Decision] = getattr(review, "standing", [])
+    return Row(
+        review=review,
+        tone="bad" if reason in BAD_REASONS else "wait",
+        icon=ICONS.get(reason, "error"),
+        reason=reason.label,
+        is_held=is_held,
+        is_yours=is_held and review.holder_id == user.pk,
+        decision=standing[0] if standing else None,
+    )
+
+
+def decided_words(decision: Decision) -> str:
+    known = DONE_WORDS.get(decision.kind)
+    return known or registry.find(decision.kind).words
+
+
+def agents() -> list[tuple[str, str]]:
+    return list(Agent.objects.values_list("slug", "name"))
+
+
+def neighbours(user: User, review: Review) -> dict[str, Any]:
+    """Where a review stands among the open ones, and what is before and after it."""
+    found = Review.objects.visible_to(user).open().order_by("due_at", "pk")
+    waiting = list(found.values("pk", "title")[: ROWS + 1])
+    ids = [one["pk"] for one in waiting]
+    here = ids.index(review.pk) if review.pk in ids else None
+    others = [one for one in waiting if one["pk"] != review.pk]
+    if here is None:
+        return {"next": others[0] if others else None, "total": len(waiting)}
+    return {
+        "place": here + 1,
+        "total": len(waiting),
+        "previous": waiting[here - 1] if here else None,
+        "next": waiting[here + 1] if here + 1 < len(waiting) else None,
+        "another": others[0] if others else None,
+    }
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def last_closed(user: User) -> datetime | None:
+    """When the last item was closed, for the empty inbox."""
+    closed = Review.objects.visible_to(user).exclude(closed_at=None)
+    return closed.order_by("-closed_at").values_list("closed_at", flat=True).first()

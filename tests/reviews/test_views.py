@@ -1,0 +1,322 @@
+"""The inbox and the review page: who sees what, and how every refusal is answered."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from agentops import clock
+from reviews.models import Decision, Review
+from runs.states import ParkReason
+from tests.support import factory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def operator(client):
+    user = factory.make_user("ana", "operators")
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def review() -> Review:
+    return factory.park()
+
+
+def address(review: Review, name: str = "detail", *args: str) -> str:
+    return reverse(f"reviews:{name}", args=[review.pk, *args])
+
+
+def seal(review: Review) -> dict[str, object]:
+    return {"item_version": review.version, "digest": review.digest}
+
+
+# Looking
+
+
+def test_a_submitter_has_no_inbox(client):
+    client.force_login(factory.make_user("", "submitters"))
+
+    assert client.get(reverse("reviews:inbox")).status_code == 403
+
+
+def test_the_inbox_lists_what_waits_the_one_due_first_on_top(client, operator):
+    late, soon = factory.park(), factory.park()
+    Review.objects.filter(pk=soon.pk).update(due_at=clock.now())
+
+    answer = client.get(reverse("reviews:inbox"))
+
+    assert [row.review.pk for row in answer.context["rows"]] == [soon.pk, late.pk]
+    assert answer.context["review"].pk == soon.pk
+
+
+@pytest.mark.parametrize(
+    ("query", "number"),
+    [
+        ("", 2),
+        ("view=nonsense", 2),
+        ("view=mine", 0),
+        ("view=unclaimed", 2),
+        ("view=decided", 0),
+        ("reason=question", 1),
+        ("q=analytics", 1),
+        ("agent=nobody", 0),
+    ],
+)
+def test_views_and_filters_are_in_the_address(client, operator, query, number):
+    factory.park()
+    factory.park(reason=ParkReason.QUESTION, has_call=False, title="Which one?")
+
+    rows = client.get(f"{reverse('reviews:inbox')}?{query}").context["rows"]
+
+    assert len(rows) == number
+
+
+def test_the_inbox_takes_few_queries_however_long_it_is(
+    client, operator, django_assert_max_num_queries
+):
+    for _ in range(5):
+        factory.park()
+    client.get(reverse("reviews:inbox"))
+
+    with django_assert_max_num_queries(24):
+        client.get(reverse("reviews:inbox"))
+
+
+def test_an_empty_inbox_says_how_it_fills(client, operator):
+    assert (
+        b"Nothing waits for a decision" in client.get(reverse("reviews:inbox")).content
+    )
+
+
+def test_a_refresh_greys_out_what_was_decided_and_counts_the_new(client, operator):
+    old = factory.park()
+    client.post(address(old, "decide", "reject"), seal(old) | {"text": "No"})
+    factory.park()
+    newest = (clock.now() - timedelta(seconds=60)).isoformat()
+
+    query = {"id": str(old.pk), "newest": newest}
+    page = client.get(reverse("reviews:rows"), query).content.decode()
+
+    assert "item-done" in page
+    assert "Rejected by ana" in page
+    assert "1 new, show it" in page
+
+
+def test_the_review_page_shows_why_what_and_the_decisions(client, operator, review):
+    page = client.get(address(review)).content.decode()
+
+    assert "The check is 62 % sure, 80 % is needed." in page
+    assert "80 % or more" in page
+    assert "analytics@example.com" in page
+    assert "Cannot be undone" in page
+    assert "September looks odd." in page
+    for kind in ("approve", "edit", "guide", "reject", "abort"):
+        assert address(review, "decide", kind) in page
+
+
+def test_hidden_characters_of_arguments_are_made_visible(client, operator):
+    run = factory.make_run()
+    mail = factory.MAIL | {"subject": "Pay \u202e0001 EUR"}
+
+    page = client.get(
+        address(factory.park(run, call=factory.make_call(run, mail)))
+    ).content.decode()
+
+    assert "U+202E" in page
+    assert "Pay \u202e" not in page.split("<form", 1)[0]
+
+
+def test_a_question_and_its_answers_are_shown(client, operator):
+    run = factory.make_run()
+    arguments = {"question": "Which <one>?", "options": ["2023", "2025"]}
+    call = factory.make_call(
+        run, arguments, tool="ask_human", effect="read", title="Ask: Which one?"
+    )
+
+    page = client.get(
+        address(factory.park(run, ParkReason.QUESTION, call=call))
+    ).content.decode()
+
+    assert "Which &lt;one&gt;?" in page
+    assert "2023 · 2025" in page
+
+
+@pytest.mark.parametrize("reason", list(ParkReason))
+def test_every_reason_has_a_page_and_a_pane(client, operator, reason):
+    review = factory.park(reason=reason)
+
+    assert client.get(address(review)).status_code == 200
+    assert client.get(address(review, "pane")).status_code == 200
+
+
+def test_an_unknown_review_is_not_found(client, operator):
+    assert client.get(reverse("reviews:detail", args=[uuid4()])).status_code == 404
+
+
+def test_the_page_hears_of_a_change_and_only_then(client, operator, review):
+    same = client.get(address(review, "watch"), {"version": review.version})
+    client.post(address(review, "decide", "reject"), seal(review) | {"text": "No"})
+    changed = client.get(address(review, "watch"), {"version": review.version})
+
+    assert same.status_code == 204
+    assert changed.status_code == 286
+    assert b"Rejected by ana" in changed.content
+
+
+# Deciding
+
+
+def test_a_decision_leads_to_the_page_that_shows_it(client, operator, review):
+    other = factory.park()
+
+    answer = client.post(
+        address(review, "decide", "approve"), seal(review) | {"note": "Confirmed."}
+    )
+    page = client.get(answer["Location"]).content.decode()
+
+    assert answer.status_code == 302
+    assert Decision.objects.get().note == "Confirmed."
+    assert "by you" in page
+    assert address(other) in page
+    assert address(review, "decide", "approve") not in page
+
+
+def test_the_same_decision_sent_twice_is_one(client, operator, review):
+    sent = seal(review) | {"note": "Yes"}
+    first = client.post(address(review, "decide", "approve"), sent)
+    second = client.post(address(review, "decide", "approve"), sent)
+
+    assert first.status_code == second.status_code == 302
+    assert Decision.objects.count() == 1
+
+
+def test_opening_the_address_of_a_decision_decides_nothing(client, operator, review):
+    answer = client.get(address(review, "decide", "approve"))
+
+    assert answer.status_code == 405
+    assert b"Opening an address decides nothing" in answer.content
+    assert not Decision.objects.exists()
+
+
+def test_who_may_not_decide_is_told_so(client, review):
+    client.force_login(factory.make_user("", "submitters"))
+
+    answer = client.post(address(review, "decide", "approve"), seal(review))
+
+    assert answer.status_code == 403
+    assert b"do not have the right to decide" in answer.content
+
+
+def test_one_does_not_decide_on_ones_own_run(client, operator):
+    review = factory.park(factory.make_run(by=operator))
+
+    page = client.get(address(review)).content.decode()
+    answer = client.post(address(review, "decide", "approve"), seal(review))
+
+    assert "somebody else decides on it" in page
+    assert answer.status_code == 403
+
+
+def test_a_decision_needs_the_token_against_forgery(operator, review):
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(operator)
+
+    answer = strict.post(address(review, "decide", "approve"), seal(review))
+
+    assert answer.status_code == 403
+    assert b"This form was too old" in answer.content
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"item_version": 99},
+        {"item_version": "x"},
+        {"item_version": ""},
+        {"digest": "0" * 64},
+        {"digest": ""},
+    ],
+)
+def test_a_forged_or_old_version_is_a_conflict_and_keeps_the_words(
+    client, operator, review, changes
+):
+    sent = seal(review) | {"note": "My long words"} | changes
+
+    answer = client.post(address(review, "decide", "approve"), sent)
+
+    assert answer.status_code == 409
+    assert b"My long words" in answer.content
+    assert not Decision.objects.exists()
+
+
+def test_who_comes_second_sees_who_was_first(client, operator, review):
+    other = Client()
+    other.force_login(factory.make_user("ben", "operators"))
+    other.post(address(review, "decide", "reject"), seal(review) | {"text": "Wrong"})
+
+    answer = client.post(address(review, "decide", "approve"), seal(review))
+
+    page = answer.content.decode()
+    assert answer.status_code == 409
+    assert "Rejected by ben" in page
+    assert "Wrong" in page
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent", "kept"),
+    [
+        ("reject", {"text": " "}, "This field is required."),
+        ("edit", {"arguments.copies": "many", "note": "Two <b>"}, "Two &lt;b&gt;"),
+    ],
+)
+def test_a_form_with_mistakes_comes_back_with_what_was_typed(
+    client, operator, review, kind, sent, kept
+):
+    answer = client.post(address(review, "decide", kind), seal(review) | sent)
+
+    assert answer.status_code == 422
+    assert kept in answer.content.decode()
+    assert not Decision.objects.exists()
+
+
+@pytest.mark.parametrize("kind", ["nonsense", "top_up"])
+def test_what_cannot_be_decided_here_is_said_so(client, operator, review, kind):
+    answer = client.post(address(review, "decide", kind), seal(review))
+
+    assert answer.status_code == 422
+    assert not Decision.objects.exists()
+
+
+def test_names_of_arguments_of_ours_cannot_be_forged(client, operator, review):
+    sent = seal(review) | {"by": "1", "kind": "abort", "review_id": "2"}
+
+    assert client.post(address(review, "decide", "approve"), sent).status_code == 302
+    assert Decision.objects.get().kind == "approve"
+
+
+# Holding
+
+
+def test_an_item_is_claimed_released_and_taken_over(client, operator, review):
+    client.post(address(review, "hold"), {"act": "claim"})
+    review.refresh_from_db()
+    assert review.holder == operator
+
+    other = Client()
+    other.force_login(factory.make_user("ben", "operators"))
+    assert other.post(address(review, "hold")).status_code == 409
+    assert other.post(address(review, "hold"), {"act": "take_over"}).status_code == 422
+    taken = {"act": "take_over", "reason": "Ana is away"}
+    assert other.post(address(review, "hold"), taken).status_code == 302
+
+    client.post(address(review, "hold"), {"act": "release"})
+    review.refresh_from_db()
+    assert review.holder is not None
+    assert review.holder.username == "ben"
