@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from agentops import clock
+from agentops import clock, log
 from agentops.conf import product
 from runs import budgets, recording, results
 from runs.errors import LeaseLost, OutcomeUnknown
@@ -81,9 +81,14 @@ def record(held: Held, outcome: Outcome) -> Work | Rest:
     if step is None or step.number != outcome.step:
         raise LeaseLost
     held.refresh()
-    again = to_repeat(held, step, outcome)
-    if again is not None:
-        return wait(held, step, outcome, again)
+    with log.bound(step=step.number, attempt=step.attempts + 1):
+        again = to_repeat(held, step, outcome)
+        if again is not None:
+            return wait(held, step, outcome, again)
+        return _record(held, step, outcome)
+
+
+def _record(held: Held, step: StepValue, outcome: Outcome) -> Work | Rest:
     recorded = results.of(
         step,
         outcome.value,
