@@ -1,9 +1,9 @@
 """The writes of the step protocol: each one commit, fenced by lease and sequence.
 
 `commit` is the one that happens at every step: the result of step k, the plan of
-step k+1 and at most one change of state. On PostgreSQL an ordinary step is a single
-statement; whatever parks, ends or acts in the world goes through the ORM in one
-transaction, as everything does on SQLite.
+step k+1 and at most one change of state. On PostgreSQL what a driver writes is a
+single statement; whatever acts in the world or comes from a person goes through the
+ORM in one transaction, as everything does on SQLite.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from django.db import connection, transaction
 from django.db.models import F, Value
 from django.db.models.functions import Greatest
 
-from runs import points, states
+from runs import points, recording_sql, states
 from runs.errors import LeaseLost, Stale
 from runs.models import Attempt, Effect, Run, Step, Transition
-from runs.recording_sql import advance_in_one_statement
 from runs.records import Delta, Fence, Move, Planned, Record, Result
 from runs.signals import run_changed
 from runs.states import EffectStatus, RunState, StepStatus
@@ -34,15 +33,26 @@ def commit(record: Record) -> None:
     """
     for move in record.moves:
         states.check(move.old, move.new)
-    if record.is_plain and connection.vendor == "postgresql":
-        if not advance_in_one_statement(record):
-            raise LeaseLost
+    is_one = connection.vendor == "postgresql" and recording_sql.fits(record)
+    write = _write_at_once if is_one else _write
+    if is_one and not any(map(_is_news, record.moves)):
+        write(record)
         return
     with transaction.atomic():
-        _update_run(record)
-        _write_steps(record)
-        _write_moves(record)
+        write(record)
+        _tell_news(record)
         points.reach("inside commit")
+
+
+def _write_at_once(record: Record) -> None:
+    if not recording_sql.write(record):
+        raise LeaseLost
+
+
+def _write(record: Record) -> None:
+    _update_run(record)
+    _write_steps(record)
+    _write_moves(record)
 
 
 def _update_run(record: Record) -> None:
@@ -136,9 +146,12 @@ def _write_moves(record: Record) -> None:
             for move in record.moves
         ]
     )
+
+
+def _tell_news(record: Record) -> None:
     for move in record.moves:
         if _is_news(move):
-            _tell(run_id, move)
+            _tell(record.fence.run_id, move)
 
 
 def _is_news(move: Move) -> bool:

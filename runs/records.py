@@ -156,14 +156,3 @@ class Record:
     @property
     def sequence(self) -> int:
         return self.steps[-1].number if self.steps else self.fence.sequence
-
-    @property
-    def is_plain(self) -> bool:
-        """An ordinary step: nothing but result, next step and one move."""
-        return (
-            self.result is not None
-            and len(self.steps) == 1
-            and len(self.moves) <= 1
-            and not self.fields
-            and self.effect is None
-        )
