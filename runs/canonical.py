@@ -90,15 +90,14 @@ def _clean_object(value: Any, depth: int) -> Json:
     return clean_text(str(value))
 
 
+_canonical = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
+
+
 def dumps(value: Json) -> str:
     """Canonical JSON: sorted keys, no blanks, no NaN."""
-    return json.dumps(
-        value,
-        sort_keys=True,
-        separators=(",", ":"),
-        ensure_ascii=False,
-        allow_nan=False,
-    )
+    return _canonical.encode(value)
 
 
 def digest(value: Json) -> str:
@@ -106,9 +105,9 @@ def digest(value: Json) -> str:
     return hashlib.sha256(dumps(value).encode()).hexdigest()
 
 
-def chain(previous: str, value: Json) -> str:
-    """The digest of a growing list without walking it again."""
-    return hashlib.sha256((previous + dumps(value)).encode()).hexdigest()
+def chain(previous: str, text: str) -> str:
+    """The digest of a growing list without walking it again; `text` from `dumps`."""
+    return hashlib.sha256((previous + text).encode()).hexdigest()
 
 
 def idempotency_key(

@@ -47,6 +47,7 @@ class Progress:
     """The state of the conversation and the counters that lead to a park."""
 
     messages: list[Message] = field(default_factory=list)
+    encoded: list[str] = field(default_factory=list)  # each message as JSON
     made_by: list[int] = field(default_factory=list)  # step number of each message
     chain: str = ""
     bytes_since: int = 0
@@ -89,10 +90,12 @@ class Progress:
         return progress
 
     def add(self, message: Message, step: int) -> None:
+        text = dumps(message)
         self.messages.append(message)
+        self.encoded.append(text)
         self.made_by.append(step)
-        self.chain = chain(self.chain, message)
-        self.bytes_since += len(dumps(message))
+        self.chain = chain(self.chain, text)
+        self.bytes_since += len(text)
 
     def take(self, step: StepValue) -> None:
         """Bring in a step; an open one changes nothing."""
@@ -118,7 +121,7 @@ class Progress:
         left = conversation.plan_messages(response.get("content", ""), problem)
         for message in left:
             self.add(message, step.number)
-        self._measure(step, left[1:])
+        self._measure(step, len(left) - 1)
 
     def _take_model(self, step: StepValue) -> None:
         if step.status is not StepStatus.SUCCEEDED:
@@ -127,7 +130,7 @@ class Progress:
         message = conversation.assistant(response)
         if message is not None:
             self.add(message, step.number)
-        self._measure(step, [message] if message else [])
+        self._measure(step, 1 if message else 0)
         self.last_model = step
         self._open_turn(step, response)
         note = response.get("note")
@@ -158,11 +161,12 @@ class Progress:
             self.final = response.get("content") or None
         self._close_turn(step.number)
 
-    def _measure(self, step: StepValue, added: Sequence[Message]) -> None:
+    def _measure(self, step: StepValue, added: int) -> None:
         """The endpoint counted the prompt; only what came after is estimated."""
         if step.input_tokens:
             self.last_tokens = step.input_tokens
-            self.bytes_since = sum(len(dumps(message)) for message in added)
+            after = self.encoded[-added:] if added else []
+            self.bytes_since = sum(map(len, after))
 
     # ---- tools and checks
 
@@ -206,7 +210,8 @@ class Progress:
     def _take_compaction(self, step: StepValue) -> None:
         upto = _response(step, "request")["upto"]
         messages, made_by = self.messages, self.made_by
-        self.messages, self.made_by, self.chain, self.bytes_since = [], [], "", 0
+        self.messages, self.encoded, self.made_by = [], [], []
+        self.chain, self.bytes_since = "", 0
         self.last_tokens = 0
         for message, number in zip(messages, made_by, strict=True):
             short = conversation.shortened(message) if number <= upto else message

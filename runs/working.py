@@ -7,6 +7,8 @@ from typing import Any
 
 from agentops.conf import product
 from runs import conversation, history, planning
+from runs.canonical import dumps
+from runs.conversation import Message
 from runs.errors import Fatal, InvalidCall
 from runs.held import Held
 from runs.llm.base import Request
@@ -24,10 +26,11 @@ def work_for(held: Held, step: StepValue) -> Work:
         return _tool_work(held, step, request)
     if step.kind is StepKind.COMPACTION:
         return _work(held, step, Give({}), 1.0)
-    messages = _MESSAGES[step.kind](held, request)
+    messages, encoded = _MESSAGES[step.kind](held, request)
     asked = Request(
         model=request["model"],
         messages=messages,
+        encoded=encoded,
         max_output_tokens=request["max_output_tokens"],
         deadline_s=product().model_deadline_s,
         tools=held.opened.tools if step.kind is StepKind.MODEL else (),
@@ -36,21 +39,27 @@ def work_for(held: Held, step: StepValue) -> Work:
     return _work(held, step, AskModel(asked), asked.deadline_s)
 
 
-def _plan_messages(held: Held, request: dict[str, Any]) -> list[Any]:
+Prompt = tuple[list[Message], list[str]]
+"""Messages, and each as JSON where that is known already."""
+
+
+def _plan_messages(held: Held, request: dict[str, Any]) -> Prompt:
     asked = conversation.user(conversation.PLAN_INSTRUCTION)
-    return [*held.progress.messages, asked]
+    progress = held.progress
+    return [*progress.messages, asked], [*progress.encoded, dumps(asked)]
 
 
-def _model_messages(held: Held, request: dict[str, Any]) -> list[Any]:
-    return held.progress.messages
+def _model_messages(held: Held, request: dict[str, Any]) -> Prompt:
+    return held.progress.messages, held.progress.encoded
 
 
-def _check_messages(held: Held, request: dict[str, Any]) -> list[Any]:
+def _check_messages(held: Held, request: dict[str, Any]) -> Prompt:
     facts = held.facts
-    return planning.check_messages(facts.config, facts.task, request, held.progress)
+    config, task = facts.config, facts.task
+    return planning.check_messages(config, task, request, held.progress), []
 
 
-_MESSAGES: dict[StepKind, Callable[[Held, dict[str, Any]], list[Any]]] = {
+_MESSAGES: dict[StepKind, Callable[[Held, dict[str, Any]], Prompt]] = {
     StepKind.PLAN: _plan_messages,
     StepKind.MODEL: _model_messages,
     StepKind.CHECK: _check_messages,
