@@ -12,6 +12,8 @@ from runs.tools.calculate import calculate
 from runs.tools.perform import perform
 from tests.runs.tools.calls import context
 
+pytestmark = pytest.mark.once
+
 
 def value(expression: str) -> str:
     return str(perform(calculate, {"expression": expression}, context())["value"])

@@ -17,6 +17,8 @@ from runs.tools.base import Reconciled, ToolSpec
 from runs.tools.perform import perform, reconcile
 from tests.runs.tools.calls import KEY, context
 
+pytestmark = pytest.mark.once
+
 GUIDE = Path(settings.BASE_DIR) / "docs" / "tools.md"
 CALL = {"order": 7, "cents": 1250, "reason": "Broken."}
 

@@ -14,6 +14,8 @@ from runs.tools.perform import perform, reconcile
 from runs.tools.send_email import SMTP_BACKEND, send_email
 from tests.runs.tools.calls import KEY, context
 
+pytestmark = pytest.mark.once
+
 CALL = {"to": ["a@example.com"], "subject": "Hello", "body_markdown": "Hello."}
 IN_FILES = {"mailbox": "files"}
 

@@ -6,6 +6,8 @@ import pytest
 
 from runs.tools.plan_item import take_plan_item
 
+pytestmark = pytest.mark.once
+
 
 @pytest.mark.parametrize(
     ("given", "number"),

@@ -13,6 +13,8 @@ from django.core.exceptions import ImproperlyConfigured
 from runs.tools import registry
 from runs.tools.base import Effect, ToolSpec, tool
 
+pytestmark = pytest.mark.once
+
 
 def a_tool(name: str) -> ToolSpec:
     @tool(effect=Effect.READ, name=name)

@@ -8,6 +8,8 @@ import pytest
 
 from runs.tools import results
 
+pytestmark = pytest.mark.once
+
 
 def test_text_stays_as_it_is_and_the_rest_becomes_json() -> None:
     assert results.for_model("a\nb", 100) == "a\nb"

@@ -9,6 +9,8 @@ from runs.tools.perform import perform
 from runs.tools.update_plan import update_plan
 from tests.runs.tools.calls import context
 
+pytestmark = pytest.mark.once
+
 
 def test_it_returns_the_items_in_one_form() -> None:
     items = [
