@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from django.conf import settings
 
-from agentops import env
-
 SIGN_INS = {
     "submitter": "Gives tasks to agents and watches them",
     "operator": "Decides on what is parked",
@@ -18,4 +16,4 @@ SIGN_INS = {
 
 
 def is_on() -> bool:
-    return bool(getattr(settings, "AGENTOPS_DEMO", env.flag("AGENTOPS_DEMO")))
+    return bool(settings.AGENTOPS_DEMO)

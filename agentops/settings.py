@@ -220,6 +220,11 @@ OPENAI_API_KEY = env.text("OPENAI_API_KEY")
 OPENAI_BASE_URL = env.text("OPENAI_BASE_URL", "https://api.openai.com/v1")
 OPENAI_MODEL = env.text("OPENAI_MODEL", "gpt-5-mini")
 OPENAI_CHECK_MODEL = env.text("OPENAI_CHECK_MODEL", "gpt-5-nano")
+AGENTOPS_DEMO = env.flag("AGENTOPS_DEMO")
+# In the demo an answer takes a moment, so that people see a run go on.
+AGENTOPS_DEMO_LATENCY_S = env.number(
+    "AGENTOPS_DEMO_LATENCY_S", 0.3 if AGENTOPS_DEMO else 0.0
+)
 AGENTOPS_PROVIDER = env.text(
     "AGENTOPS_PROVIDER", "openai" if OPENAI_API_KEY else "demo"
 )

@@ -91,10 +91,7 @@ def _openai() -> ModelClient:
 
 
 def _demo() -> ModelClient:
-    """An answer takes AGENTOPS_DEMO_LATENCY_S; in the demo 0.3, so that people see
-    a run go on, else nothing."""
-    usual = 0.3 if env.flag("AGENTOPS_DEMO") else 0.0
-    return demo.client(env.number("AGENTOPS_DEMO_LATENCY_S", usual))
+    return demo.client(settings.AGENTOPS_DEMO_LATENCY_S)
 
 
 FACTORIES: dict[str, Factory] = {"openai": _openai, "demo": _demo}

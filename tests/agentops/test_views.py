@@ -10,8 +10,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def demo(monkeypatch):
-    monkeypatch.setenv("AGENTOPS_DEMO", "1")
+def demo(settings):
+    settings.AGENTOPS_DEMO = True
 
 
 def test_home_is_the_inbox_for_who_decides_and_the_runs_for_others(client, people):
@@ -40,9 +40,7 @@ def test_preferences_never_lead_away(client, to):
     assert "theme" not in answer.cookies
 
 
-def test_sample_sign_ins_exist_only_in_the_demo(client, people, monkeypatch):
-    monkeypatch.delenv("AGENTOPS_DEMO", raising=False)
-
+def test_sample_sign_ins_exist_only_in_the_demo(client, people):
     answer = client.post(reverse("demo-sign-in"), {"name": "admin"})
 
     assert answer.status_code == 404
