@@ -11,6 +11,9 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from runs.admin_forms import AgentForm, PriceForm, ToolForm
 from runs.agents import publish
@@ -225,6 +228,7 @@ class RunAdmin(SeenOnly):
         "steps_used",
         "cost",
         "created_at",
+        "page",
     )
     list_filter = ("state", "park_reason", "agent")
     list_select_related = ("agent", "submitter")
@@ -233,6 +237,11 @@ class RunAdmin(SeenOnly):
     @admin.display(description="run", ordering="id")
     def short_id(self, run: Run) -> str:
         return str(run.pk)[:8]
+
+    @admin.display(description="page")
+    def page(self, run: Run) -> SafeString:
+        url = reverse("runs:detail", args=[run.pk])
+        return format_html('<a href="{}">open</a>', url)
 
 
 @admin.register(Step)
