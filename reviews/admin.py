@@ -6,6 +6,9 @@ from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from agentops import clock
 from reviews.models import Decision, Notification, Review
@@ -26,10 +29,16 @@ class ReviewAdmin(SeenOnly):
         "holder",
         "opened_at",
         "due_at",
+        "page",
     )
     list_filter = ("status", "reason", "risk")
     list_select_related = ("run", "holder")
     search_fields = ("title", "search_text", "run__id__exact")
+
+    @admin.display(description="page")
+    def page(self, review: Review) -> SafeString:
+        url = reverse("reviews:detail", args=[review.pk])
+        return format_html('<a href="{}">open</a>', url)
 
 
 @admin.register(Decision)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.urls import reverse
 from django.utils import timezone
 
 from agentops.conf import product
@@ -100,7 +101,8 @@ def of(review: Review) -> Message:
 
 
 def link_to(review: Review) -> str:
-    return f"{product().base_url.rstrip('/')}/reviews/{review.pk}/"
+    path = reverse("reviews:detail", args=[review.pk])
+    return product().base_url.rstrip("/") + path
 
 
 def _what(review: Review) -> str:
