@@ -1,0 +1,3 @@
+"""Commands that need both runs and reviews."""
+
+from __future__ import annotations
