@@ -24,7 +24,6 @@ Factory = Callable[[], ModelClient]
 LIMIT_FIELDS = ("max_completion_tokens", "max_tokens")
 
 _clients: dict[str, ModelClient] = {}
-_owner = os.getpid()
 _lock = threading.RLock()
 
 
@@ -35,7 +34,6 @@ def get_client(provider: str = "") -> ModelClient:
     """
     name = provider or settings.AGENTOPS_PROVIDER
     with _lock:
-        _leave_what_the_parent_made()
         if name not in _clients:
             _clients[name] = _factory(name)()
         return _clients[name]
@@ -63,11 +61,14 @@ def using(client: ModelClient, provider: str = "") -> Iterator[None]:
                 _clients[name] = before
 
 
-def _leave_what_the_parent_made() -> None:
-    global _owner
-    if _owner != os.getpid():
-        _clients.clear()
-        _owner = os.getpid()
+def _start_anew() -> None:
+    """In a child right after the fork: one thread, and nobody holds the lock."""
+    global _lock
+    _lock = threading.RLock()
+    _clients.clear()
+
+
+os.register_at_fork(after_in_child=_start_anew)
 
 
 def _factory(name: str) -> Factory:

@@ -59,7 +59,8 @@ def says_stop(reason: str) -> bool:
 
 def quoted_notes(talk: Talk) -> str:
     """What people said on the way, as the end of an answer; "" if nothing."""
-    return "".join(f"\n\n> Taken into account: {note}" for note in talk.notes)
+    said = [*talk.guidance, *talk.notes]
+    return "".join(f"\n\n> Taken into account: {note}" for note in said)
 
 
 def one_line(text: str) -> str:

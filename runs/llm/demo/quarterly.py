@@ -161,7 +161,10 @@ def _send(talk: Talk, wanted: Wanted, months: Sequence[Month]) -> Turn:
 
 
 def _mail(talk: Talk, wanted: Wanted, body: str, reason: str) -> Turn:
-    arguments = mail_arguments(talk, wanted.recipient, wanted.subject, body)
+    kept = [f"\n\n> Taken into account: {text}" for text in talk.guidance]
+    arguments = mail_arguments(
+        talk, wanted.recipient, wanted.subject, "".join([body, *kept])
+    )
     text = "The summary is written; I ask to send it."
     if reason:
         text = f"I have taken this in: {reason} I ask to send the new text."

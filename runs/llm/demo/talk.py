@@ -63,6 +63,7 @@ _BEGINNINGS = (
     ("Not carried out", Outcome.LEFT),
     ("Error:", Outcome.FAILED),
 )
+_GUIDANCE = "Guidance from the people you work for:"
 _PERSON = "A person reviewing this run says:"
 
 
@@ -76,12 +77,14 @@ class Turn:
 
 @dataclass(frozen=True)
 class Talk:
-    """One request. `notes` is what people said since, `nudge` what the engine says
-    at the end, `plan` the items that the model wrote down."""
+    """One request. `guidance` is what people said once and for all, `notes` what
+    they said since, `nudge` what the engine says at the end, `plan` the items that
+    the model wrote down."""
 
     system: str
     task: str
     calls: Sequence[Call] = ()
+    guidance: Sequence[str] = ()
     notes: Sequence[str] = ()
     nudge: str = ""
     plan: Sequence[str] = ()
@@ -102,8 +105,11 @@ def read(body: Mapping[str, Json]) -> Talk:
     """The talk of a request's body; fields of the wrong type count as missing."""
     messages = [m for m in body.get("messages") or () if isinstance(m, Mapping)]
     users = [m for m in messages if m.get("role") == "user"]
+    system = "\n".join(_text(m) for m in messages if m.get("role") in SYSTEM)
+    kept = system.partition(_GUIDANCE)[2].splitlines()
     return Talk(
-        system="\n".join(_text(m) for m in messages if m.get("role") in SYSTEM),
+        system=system,
+        guidance=[line.removeprefix("- ") for line in kept if line.startswith("- ")],
         task=_text(users[0]) if users else "",
         calls=_calls(messages),
         notes=[note for m in users if (note := _note(m))],

@@ -10,6 +10,7 @@ import pytest
 from reviews.samples import Table
 from reviews.samples.agents import QUARTERLY_METRICS
 from reviews.samples.tables import MONTHLY_REVENUE
+from runs import conversation
 from tests.runs.llm.demo.rehearsal import Call, Rehearsal
 
 NOTE = (
@@ -189,6 +190,15 @@ def test_guidance_is_followed_visibly(tmp_path: Path) -> None:
 
     assert "Mention the currency." in body(second)
     assert "Mention the currency." in str(rehearsal.go_on())
+
+
+def test_guidance_for_all_runs_is_in_the_mail(tmp_path: Path) -> None:
+    rehearsal = quarterly(tmp_path)
+    rehearsal.messages[:2] = conversation.opening(
+        QUARTERLY_METRICS["prompt"], rehearsal.task, ["Name the currency."]
+    )
+
+    assert "Name the currency." in body(mail(rehearsal))
 
 
 def test_an_edited_mail_is_not_sent_again(tmp_path: Path) -> None:
