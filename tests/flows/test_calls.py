@@ -146,7 +146,7 @@ def test_used_up_tries_park_and_a_retry_starts_the_counter_again(run, boss):
     assert tries == 2
     assert run.state == "executing"
     assert Step.objects.filter(name="broken").count() == 2
-    assert Step.objects.filter(name="broken").last().attempts == 1
+    assert Step.objects.filter(name="broken").latest("number").attempts == 1
 
 
 def test_an_act_is_tried_again_only_if_nothing_went_out(run):
@@ -248,6 +248,7 @@ def test_a_budget_parks_with_figures_and_a_top_up_resumes_at_the_same_step(boss)
 
     with provider(*script) as model:
         run = settle(run)
+        assert run.park
         parked = (run.park_reason, run.park["figures"]["budget"], len(model.requests))
         decide(run, boss, VerdictKind.TOP_UP, limits={"steps": 10})
         run = settle(run)
