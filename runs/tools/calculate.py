@@ -135,7 +135,7 @@ def _value(node: ast.expr, source: str) -> Value:
 
 def _number(node: ast.Constant, source: str) -> Value:
     """The digits as they were written: a float would already have lost some."""
-    written = ast.get_source_segment(source, node) or ""
+    written = source[node.col_offset : node.end_col_offset]
     return +Decimal(written.replace("_", ""))
 
 
