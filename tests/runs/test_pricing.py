@@ -90,6 +90,8 @@ def test_a_listed_model_has_its_price() -> None:
         "no-such-model",
         "gpt-4o-2031-01-01",
         "gpt-4o-of-our-own",
+        "gpt-5-nano-of-our-own",
+        "computer-use-of-our-own",
         "gpt",
         "llama3.2",
         "my/gpt-4o",
