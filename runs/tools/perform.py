@@ -7,9 +7,7 @@ back, or goes wrong, has the same shape in all three.
 
 from __future__ import annotations
 
-import contextvars
 import logging
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -34,6 +32,7 @@ from runs.tools.base import (
     ToolSpec,
 )
 from runs.tools.isolation import perform_in_child
+from runs.tools.threads import LeftAlone, call_within
 
 logger = logging.getLogger(__name__)
 
@@ -103,42 +102,22 @@ def _in_thread(spec: ToolSpec, arguments: Arguments, context: Context) -> Any:
     return _given_up(spec.name, lambda: spec.call(arguments, context), context)
 
 
-class _Act(threading.Thread):
-    """A call in a thread; a daemon, for nobody may have to wait for its end."""
-
-    def __init__(self, name: str, call: Callable[[], Any]) -> None:
-        super().__init__(name=f"tool {name}", daemon=True)
-        self.call = call
-        self.context = contextvars.copy_context()
-        self.result: Any = None
-        self.error: BaseException | None = None
-
-    def run(self) -> None:
-        self.context.run(self._run)
-
-    def _run(self) -> None:
-        try:
-            with _connections_closed():
-                self.result = self.call()
-        except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
-            self.error = error
-
-
 def _given_up(name: str, call: Callable[[], Any], context: Context) -> Any:
     """Wait for the call until just after the deadline, then leave it alone."""
-    act = _Act(name, call)
     try:
-        act.start()
-    except RuntimeError as error:
-        raise NotSent(f"No thread for {name}: {error}") from error
-    act.join(context.deadline.remaining() + GRACE_S)
-    if act.is_alive():
-        raise TimedOut(f"{name} did not answer within its deadline.")
-    if isinstance(act.error, Exception):
-        raise act.error
-    if act.error is not None:
-        raise Fatal(f"{name} tried to end the program.") from act.error
-    return act.result
+        return call_within(
+            context.deadline.remaining() + GRACE_S, lambda: _tidily(call, name)
+        )
+    except LeftAlone:
+        raise TimedOut(f"{name} did not answer within its deadline.") from None
+
+
+def _tidily(call: Callable[[], Any], name: str) -> Any:
+    with _connections_closed():
+        try:
+            return call()
+        except (SystemExit, KeyboardInterrupt) as error:
+            raise Fatal(f"{name} tried to end the program.") from error
 
 
 @contextmanager

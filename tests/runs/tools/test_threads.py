@@ -1,0 +1,84 @@
+"""Threads are used again, and one that hangs holds up nobody."""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import threading
+import time
+
+import pytest
+
+from runs.tools import threads
+from runs.tools.threads import LeftAlone, call_within
+from tests.support.wait import wait_until
+
+pytestmark = pytest.mark.once
+
+
+def test_it_returns_or_raises_what_the_call_does() -> None:
+    assert call_within(5, lambda: 42) == 42
+    with pytest.raises(IndexError):
+        call_within(5, lambda: list[int]()[1])
+
+
+def test_a_thread_is_used_again() -> None:
+    first = call_within(5, threading.get_ident)
+
+    assert call_within(5, threading.get_ident) == first
+
+
+def test_a_call_that_hangs_is_left_alone_and_its_thread_comes_back() -> None:
+    release, ended = threading.Event(), threading.Event()
+
+    def hang() -> None:
+        release.wait(10)
+        ended.set()
+
+    started = time.monotonic()
+    with pytest.raises(LeftAlone):
+        call_within(0.1, hang)
+    assert time.monotonic() - started < 1
+    assert call_within(5, lambda: 1) == 1
+
+    before = len(threads._idle)
+    release.set()
+    wait_until(lambda: ended.is_set() and len(threads._idle) > before)
+
+
+def test_many_calls_at_once_do_not_wait_for_each_other() -> None:
+    together = threading.Barrier(40, timeout=10)
+
+    def call() -> None:
+        call_within(10, together.wait)
+
+    callers = [threading.Thread(target=call) for _ in range(40)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+
+    assert not together.broken
+    wait_until(lambda: len(threads._idle) <= threads.MOST_IDLE)
+
+
+def test_context_variables_go_along() -> None:
+    variable = contextvars.ContextVar("variable", default="none")
+    variable.set("ours")
+
+    assert call_within(5, variable.get) == "ours"
+
+
+# Python warns of forking with threads; that is just what a worker does.
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_starts_threads_of_its_own() -> None:
+    call_within(5, lambda: 1)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = 0 if call_within(5, lambda: 7) == 7 else 2
+        finally:
+            os._exit(code)
+
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
