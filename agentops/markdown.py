@@ -6,9 +6,15 @@ go to http, https and mailto only, and whatever is left passes a sanitiser.
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping, Sequence
+from typing import Any
+
 import nh3
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
 
 MAX_CHARACTERS = 200_000
 
@@ -18,6 +24,7 @@ _TAGS = {
     *("table", "tbody", "td", "th", "thead", "tr"),
 }
 _ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
+_CLASSES = {"td": {"num"}, "th": {"num"}}
 _SCHEMES = {"http", "https", "mailto"}
 
 _parser = (
@@ -25,6 +32,25 @@ _parser = (
     .enable(["table", "strikethrough"])
     .disable("image")
 )
+
+
+def _cell(
+    self: RendererHTML,
+    tokens: Sequence[Token],
+    index: int,
+    options: OptionsDict,
+    env: MutableMapping[str, Any],
+) -> str:
+    """A cell set to the right gets a class: inline styles are not allowed here."""
+    token = tokens[index]
+    style = token.attrs.pop("style", "")
+    if "right" in str(style):
+        token.attrSet("class", "num")
+    return self.renderToken(tokens, index, options, env)
+
+
+_parser.add_render_rule("td_open", _cell)
+_parser.add_render_rule("th_open", _cell)
 
 
 def to_html(text: str) -> SafeString:
@@ -36,6 +62,7 @@ def to_html(text: str) -> SafeString:
         _parser.render(shown),
         tags=_TAGS,
         attributes=_ATTRIBUTES,
+        allowed_classes=_CLASSES,
         url_schemes=_SCHEMES,
         link_rel="noopener noreferrer nofollow",
     )
