@@ -166,7 +166,7 @@ def _model(step: StepValue, reply: Reply, facts: Facts, progress: Progress) -> R
             for id_, c in zip(ids, kept, strict=True)
         ]
     }
-    if len(kept) < len(reply.calls):
+    if len(kept) < len(reply.calls) or reply.extra.get("notes"):
         response["note"] = conversation.IGNORED_ENTRY
     if not kept:
         response |= _nudge(reply, progress)
