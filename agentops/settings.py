@@ -106,7 +106,7 @@ Q_CLUSTER: dict[str, Any] = {
     "save_limit": -1,
     "queue_limit": 2,
     "bulk": 1,
-    "poll": 0.2,
+    "poll": 0.1,
     "recycle": 50,
     "catch_up": False,
     "log_level": "WARNING",

@@ -24,7 +24,7 @@ from runs.cluster import DATABASE_LOST, Cluster, Watchdog
 from runs.flag import draining
 
 RETRY_S = 2.0
-PLACE_S = 10.0
+PLACE_S = 3.0
 # A cluster that ended sooner than this did not really start.
 SHORT_LIFE_S = 3.0
 LONGEST_PAUSE_S = 30.0
@@ -45,6 +45,7 @@ class Worker:
         self._pauses = 0
         self._started_at = 0.0
         self._owner = ""
+        self._at_once = False
 
     def run(self) -> None:
         """Raises `CommandError` if another worker has this folder."""
@@ -62,6 +63,8 @@ class Worker:
             self._kill()
             self._end()
             place.free()
+        if self._at_once:
+            raise SystemExit(1)
 
     # Beginning
 
@@ -146,6 +149,7 @@ class Worker:
     def _on_signal(self, number: int, frame: Any) -> None:
         """The first one drains, the second one stops at once."""
         if draining.is_set():
+            self._at_once = True
             self._kill()
         draining.set()
         os.write(self._signalled, b"!")

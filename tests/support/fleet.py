@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -94,19 +95,29 @@ class Fleet:
         self, make: Callable[..., LiveProject], base_url: str, model: ScriptedProvider
     ) -> None:
         self._make = make
-        self._base_url = base_url
+        self._model_at = {
+            "AGENTOPS_PROVIDER": "openai",
+            "OPENAI_API_KEY": "sk-test",
+            "OPENAI_BASE_URL": base_url,
+        }
         self.model = model
+        self._others: list[LiveProject] = []
 
     def project(self, *, worker: bool = True, **env: str) -> LiveProject:
-        """A tree that asks the scripted model; the first one makes the database."""
-        return self._make(
-            web=False,
-            worker=worker,
-            AGENTOPS_PROVIDER="openai",
-            OPENAI_API_KEY="sk-test",
-            OPENAI_BASE_URL=self._base_url,
-            **env,
-        )
+        """A tree that asks the scripted model, on a database of its own."""
+        return self._make(web=False, worker=worker, **self._model_at, **env)
+
+    def beside(self, other: LiveProject, folder: Path, **env: str) -> LiveProject:
+        """A second tree on the same database, as on another host."""
+        folder.mkdir()
+        project = LiveProject(folder, other.database_url, self._model_at | env)
+        self._others.append(project)
+        project.start_worker()
+        return project
+
+    def stop_others(self) -> None:
+        for project in self._others:
+            project.stop()
 
     def start_runs(self, number: int) -> list[Run]:
         person = User.objects.filter(username="fleet").first()
@@ -130,7 +141,11 @@ def fleet(
 ) -> Iterator[Fleet]:
     model = ScriptedProvider(then=turns(number, delay_s))
     with model.serve() as base_url:
-        yield Fleet(make, base_url, model)
+        made = Fleet(make, base_url, model)
+        try:
+            yield made
+        finally:
+            made.stop_others()
     model.assert_clean()
 
 
@@ -158,3 +173,16 @@ def assert_whole() -> None:
         numbers = list(run.steps.order_by("number").values_list("number", flat=True))
         assert numbers == list(range(1, run.sequence + 1))
         assert run.transitions.filter(to_state="completed").count() == 1
+
+
+def assert_well(project: LiveProject) -> None:
+    """No orphans, no traceback, and a stop is a stop."""
+
+    def no_orphans() -> bool:
+        tree = {process.pid for process in project.tree("worker")}
+        return {process.pid for process in project.survivors()} == tree
+
+    wait_until(no_orphans, what="no orphans")
+    assert project.terminate("worker") == 0
+    assert project.survivors() == []
+    assert "Traceback" not in project.log("worker")

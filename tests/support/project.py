@@ -99,14 +99,21 @@ class LiveProject:
         `/readyz` says so where the web server runs; else the first sign is a
         cluster with its children.
         """
-        manage = [sys.executable, str(ROOT / "manage.py"), "worker"]
-        process = self._start("worker", manage)
+        process = self.launch_worker()
         if "web" in self._running:
             self._wait("worker", lambda: self.status("/readyz") == 200, timeout_s)
         else:
             self._wait(
                 "worker", lambda: len(processes.tree(process.pid)) > 3, timeout_s
             )
+
+    def launch_worker(self) -> subprocess.Popen[bytes]:
+        """Start `manage.py worker` and do not wait for it."""
+        manage = [sys.executable, str(ROOT / "manage.py"), "worker"]
+        return self._start("worker", manage)
+
+    def process(self, name: str) -> subprocess.Popen[bytes]:
+        return self._running[name]
 
     def start(self, name: str, *argv: str) -> subprocess.Popen[bytes]:
         """Start any other command of this installation, as itself, in background."""
