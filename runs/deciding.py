@@ -6,7 +6,7 @@ caller's transaction, where the review is closed as well.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -66,6 +66,34 @@ def edited(run_id: UUID, arguments: Mapping[str, Json]) -> ProposedCall:
     """
     run = Run.objects.select_related("version").get(id=run_id)
     return _edited(run, _facts(run), arguments)
+
+
+class Changed(Stale):
+    """What was shown is not what would run; `parts` names what differs."""
+
+    def __init__(self, parts: Sequence[str]) -> None:
+        super().__init__(f"Changed since this was shown: {', '.join(parts)}.")
+        self.parts = tuple(parts)
+
+
+def reseal(run_id: UUID, *, sequence: int) -> dict[str, str]:
+    """Seal the call that a run waits with anew, as policy and schema are now.
+
+    In the caller's transaction; returns the seal. Raises `Stale` if the run does not
+    wait at that sequence, or if its tool may not be used any more.
+    """
+    run = Run.objects.select_related("version").get(id=run_id)
+    park: dict[str, Any] = run.park or {}
+    offered = _usable(_facts(run), park["call"]["tool"]) if park.get("call") else None
+    if offered is None:
+        raise Stale("The run does not wait with a call.")
+    seal = offered.seal(park["call"]["arguments"])
+    waiting = Run.objects.filter(
+        id=run_id, state=RunState.AWAITING_HUMAN.value, sequence=sequence
+    )
+    if not waiting.update(park=park | {"seal": seal}):
+        raise Stale("The run does not wait for this decision any more.")
+    return seal
 
 
 def resume(
@@ -148,13 +176,17 @@ def _check_fits(
 def _check_seal(facts: Facts, park: Mapping[str, Any], verdict: Verdict) -> None:
     """What was shown has to be what will run; raises `Stale` naming what changed."""
     call = park["call"]
-    offered = facts.toolbox.tools.get(call["tool"])
-    if offered is None or call["tool"] not in facts.toolbox.allowed:
-        raise Stale(f"{call['tool']} may not be used any more.")
-    now = offered.seal(call["arguments"])
+    now = _usable(facts, call["tool"]).seal(call["arguments"])
     changed = [name for name, was in park["seal"].items() if now.get(name) != was]
     if changed:
-        raise Stale(f"Changed since this was shown: {', '.join(sorted(changed))}.")
+        raise Changed(sorted(changed))
+
+
+def _usable(facts: Facts, tool: str) -> Offered:
+    offered = facts.toolbox.tools.get(tool)
+    if offered is None or tool not in facts.toolbox.allowed:
+        raise Stale(f"{tool} may not be used any more.")
+    return offered
 
 
 def _edited(run: Run, facts: Facts, arguments: Mapping[str, Json]) -> ProposedCall:
