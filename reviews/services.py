@@ -6,7 +6,7 @@ Every change is a conditional UPDATE; who comes second is told so, by name.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NoReturn
@@ -94,6 +94,9 @@ def decide(
                 return _decide(_fresh(review_id), wanted)
         except StaleReview:
             raise
+        except deciding.Changed as error:
+            _show_anew(review_id, error.parts)
+            raise StaleReview(f"{error.message} Look at it again.") from error
         except Stale as error:
             raise StaleReview(error.message) from error
         except IntegrityError:  # one standing decision per review
@@ -118,6 +121,23 @@ def _lock_run(run_id: UUID) -> None:
     """The run before its review, as in every other transaction: no deadlock."""
     run = Run.objects.select_for_update(no_key=True).filter(pk=run_id)
     run.values_list("pk").first()
+
+
+def _show_anew(review_id: UUID, parts: Sequence[str]) -> None:
+    """Seal the item to what holds now, so that it can be decided on after a look.
+
+    Who held it goes on holding it; earlier versions no longer fit.
+    """
+    with transaction.atomic():
+        review = Review.objects.get(pk=review_id)
+        _lock_run(review.run_id)
+        review.refresh_from_db()
+        seal = deciding.reseal(review.run_id, sequence=review.sequence)
+        Review.objects.open().filter(pk=review_id, version=review.version).update(
+            seal=seal,
+            detail=review.detail | {"changed": list(parts)},
+            version=F("version") + 1,
+        )
 
 
 def _decide(review: Review, wanted: _Wanted) -> Decision:

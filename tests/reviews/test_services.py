@@ -11,12 +11,21 @@ from agentops import clock
 from reviews import services
 from reviews.models import Decision, Review
 from reviews.services import StaleReview
+from runs import policy
 from runs.errors import BadInput, NotPermitted
-from runs.models import Step
+from runs.models import Step, Tool
 from runs.states import ParkReason, RunState
 from tests.support import factory
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def fresh_policy():
+    """What an earlier test set is read anew."""
+    policy.forget()
+    yield
+    policy.forget()
 
 
 @pytest.fixture
@@ -185,6 +194,28 @@ def test_a_cancelled_review_takes_no_decision(review, ana):
     with pytest.raises(StaleReview, match="cancelled") as caught:
         decide(review, ana)
     assert caught.value.decision is None
+
+
+def test_a_stricter_policy_is_shown_before_it_can_be_approved(review, ana):
+    Tool.objects.create(name="post_letter", policy="always")
+    policy.forget()
+
+    with pytest.raises(StaleReview, match="Changed since this was shown: policy"):
+        decide(review, ana)
+
+    review.refresh_from_db()
+    assert (review.status, review.version) == ("open", 2)
+    assert review.detail["changed"] == ["policy"]
+    assert decide(review, ana).item_version == 2
+
+
+def test_a_tool_that_was_switched_off_can_only_be_rejected(review, ana):
+    Tool.objects.create(name="post_letter", enabled=False)
+    policy.forget()
+
+    with pytest.raises(StaleReview, match="may not be used"):
+        decide(review, ana)
+    assert decide(review, ana, "reject", text="It is off.").kind == "reject"
 
 
 # Who comes second
