@@ -18,6 +18,7 @@ from reviews import risk
 from reviews.models import Notification, Review
 from reviews.models.notification import NotificationStatus
 from reviews.models.review import ReviewStatus, Risk
+from reviews.notifiers import message
 from runs import queue
 from runs.canonical import Json, clean_text, dumps, shorten
 from runs.models import Agent, Run
@@ -25,7 +26,6 @@ from runs.states import RunState
 from runs.values import RunChange
 
 DELIVER = "reviews.tasks.deliver"
-OPENED = "opened"
 EMAIL = "email"
 MAX_TITLE = 300
 MAX_SEARCH = 20_000
@@ -35,8 +35,11 @@ def on_run_changed(sender: object, *, run: Run, change: RunChange, **_: Any) -> 
     """Receives `runs.signals.run_changed`."""
     if change.to_state == RunState.AWAITING_HUMAN:
         open_review(run, change.park or run.park or {}, change.at)
-    elif change.from_state == RunState.AWAITING_HUMAN:
+        return
+    if change.from_state == RunState.AWAITING_HUMAN:
         cancel_review(run, change.at)
+    if change.to_state == RunState.ERROR:
+        _tell(run, None, message.FAILED, _concerned(run), change.at)
 
 
 def open_review(run: Run, park: Mapping[str, Json], at: datetime) -> Review:
@@ -48,7 +51,7 @@ def open_review(run: Run, park: Mapping[str, Json], at: datetime) -> Review:
     if known is not None:
         return known
     review = Review.objects.create(**_described(run, park), opened_at=at)
-    _notify(review, at)
+    _tell(run, review, message.OPENED, _deciders_told(run), at)
     return review
 
 
@@ -118,34 +121,45 @@ def _search_text(run: Run, park: Mapping[str, Json]) -> str:
     return shorten(clean_text("\n".join(filter(None, parts))), MAX_SEARCH)
 
 
-def _notify(review: Review, at: datetime) -> None:
-    people = _addressed(review)
+def _tell(
+    run: Run, review: Review | None, event: str, people: QuerySet[User], at: datetime
+) -> None:
+    """An outbox row for each address, and their delivery."""
     rows = [
         Notification(
             review=review,
-            run=review.run,
+            run=run,
             person=person,
-            event=OPENED,
+            event=event,
             channel=EMAIL,
-            address=address,
+            address=person.email,
             status=NotificationStatus.PENDING.value,
             created_at=at,
             next_at=at,
         )
-        for address, person in people.items()
+        for person in _one_per_address(people)
     ]
     if rows:
         Notification.objects.bulk_create(rows)
         queue.enqueue(DELIVER)
 
 
-def _addressed(review: Review) -> dict[str, User]:
-    """Who is told, one person per address; not the submitter, if others decide."""
-    agent = review.run.agent
-    people = deciders(agent).exclude(email="").order_by("pk")
-    if not (agent.allow_self_decision or product().allow_self_decision):
-        people = people.exclude(pk=review.run.submitter_id)
+def _deciders_told(run: Run) -> QuerySet[User]:
+    """Who may decide; so not the submitter, where others have to."""
+    people = deciders(run.agent)
+    if run.agent.allow_self_decision or product().allow_self_decision:
+        return people
+    return people.exclude(pk=run.submitter_id)
+
+
+def _concerned(run: Run) -> QuerySet[User]:
+    """Who may decide, and who asked for it."""
+    ids = [*deciders(run.agent).values_list("pk", flat=True), run.submitter_id]
+    return User.objects.filter(pk__in=ids, is_active=True)
+
+
+def _one_per_address(people: QuerySet[User]) -> list[User]:
     by_address: dict[str, User] = {}
-    for person in people:
+    for person in people.exclude(email="").order_by("pk"):
         by_address.setdefault(person.email.lower(), person)
-    return {person.email: person for person in by_address.values()}
+    return list(by_address.values())

@@ -113,7 +113,11 @@ def _claim(notification: Notification, now: datetime) -> bool:
 def _deliver(notification: Notification) -> str:
     """Make one try of a claimed row and write down what came of it."""
     notification = Notification.objects.select_related(
-        "review__run__agent", "review__run__submitter", "review__run__version"
+        "review__run__agent",
+        "review__run__submitter",
+        "review__run__version",
+        "run__agent",
+        "run__submitter",
     ).get(pk=notification.pk)
     if not _is_wanted(notification):
         return _settle(notification, NotificationStatus.DROPPED)
@@ -131,8 +135,9 @@ def _deliver(notification: Notification) -> str:
 
 
 def _is_wanted(notification: Notification) -> bool:
+    """What is decided or cancelled already needs no word."""
     review = notification.review
-    return review is not None and review.status == ReviewStatus.OPEN.value
+    return review is None or review.status == ReviewStatus.OPEN.value
 
 
 def _failed(notification: Notification, words: str, *, permanent: bool) -> str:

@@ -9,7 +9,7 @@ from django.core.validators import validate_email
 from django.forms import ValidationError
 from django.template.loader import render_to_string
 
-from reviews.models import Notification, Review
+from reviews.models import Notification
 from reviews.notifiers import message
 from reviews.notifiers.base import Notifier, Undeliverable, notifier
 from runs.canonical import shorten
@@ -21,10 +21,7 @@ class Email(Notifier):
 
     def send(self, notification: Notification) -> None:
         """One message, as text and as HTML."""
-        review = notification.review
-        if review is None:
-            raise Undeliverable("There is no review to tell of.", permanent=True)
-        mail = compose(review, notification.address)
+        mail = compose(notification)
         try:
             mail.send()
         except smtplib.SMTPRecipientsRefused as error:
@@ -37,23 +34,26 @@ class Email(Notifier):
             raise _undeliverable(error, permanent=False) from error
 
 
-def compose(review: Review, address: str) -> EmailMultiAlternatives:
-    """The mail; raises `Undeliverable` for an address that is none."""
+def compose(notification: Notification) -> EmailMultiAlternatives:
+    """The mail; raises `Undeliverable` if there is none to be made of it."""
+    address = notification.address
     try:
         validate_email(address)
+        said = message.of(notification)
+    except LookupError as error:
+        raise Undeliverable(str(error), permanent=True) from None
     except ValidationError:
         raise Undeliverable(
             f"{address} is no e-mail address.", permanent=True
         ) from None
-    said = message.of(review)
     context = {"message": said}
     mail = EmailMultiAlternatives(
         subject=" ".join(said.subject.split()),
-        body=render_to_string("emails/review_opened.txt", context),
+        body=render_to_string("emails/notification.txt", context),
         to=[address],
         headers={"Auto-Submitted": "auto-generated"},
     )
-    page = render_to_string("emails/review_opened.html", context)
+    page = render_to_string("emails/notification.html", context)
     mail.attach_alternative(page, "text/html")
     return mail
 

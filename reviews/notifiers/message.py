@@ -1,4 +1,4 @@
-"""What a message about a review says, whatever the channel.
+"""What a message about a review or a failed run says, whatever the channel.
 
 Nothing in it was written by a model or came from outside: no arguments, no tool
 results, no question of the agent, no name of a tool that does not exist. So no
@@ -10,18 +10,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.urls import reverse
 from django.utils import timezone
 
 from agentops.conf import product
-from reviews.models import Review
+from reviews.models import Notification, Review
 from runs.canonical import Json
 from runs.models import Run, Step
 from runs.states import ParkReason, StepKind, StepStatus
 from runs.tools import registry as tools
 
 LAST_CALLS = 5
+OPENED, FAILED = "opened", "failed"
+"""The events that messages tell of."""
 
 _WHY = {
     ParkReason.LOW_CONFIDENCE: "The check is less sure than this tool needs.",
@@ -63,46 +66,80 @@ class Call:
 
 @dataclass(frozen=True)
 class Message:
-    """`what` is a verb in words, `calls` are oldest first, `link` is absolute."""
+    """`what` is a verb in words, `calls` are oldest first, `link` is absolute.
 
+    `risk` and `due_at` are those of a review; `does` is what the link is for.
+    """
+
+    subject: str
     what: str
     why: str
     reason: str
-    risk: str
-    due_at: datetime
     agent: str
     submitter: str
     calls: tuple[Call, ...]
     last_error: str
     link: str
+    does: str
+    after: str
+    risk: str = ""
+    due_at: datetime | None = None
 
-    @property
-    def subject(self) -> str:
-        due = f"{self.due_at:%H:%M} {self.due_at.tzname()}"
-        return f"{self.what}: {self.reason.lower()}, {self.risk} risk, due {due}"
+
+def of(notification: Notification) -> Message:
+    """The message of an outbox row; LookupError if there is nothing to tell of."""
+    if notification.review is not None:
+        return of_review(notification.review)
+    if notification.event == FAILED:
+        return of_failure(notification.run)
+    raise LookupError(f"{notification.event} needs a review")
 
 
-def of(review: Review) -> Message:
-    """The message about an open review."""
+def of_review(review: Review) -> Message:
+    """A run is parked: somebody has to decide."""
     run = review.run
+    due_at = timezone.localtime(review.due_at)
+    due = f"{due_at:%H:%M} {due_at.tzname()}"
     reason = ParkReason(review.reason)
+    what, label = _what(review), reason.label
     return Message(
-        what=_what(review),
+        subject=f"{what}: {label.lower()}, {review.risk} risk, due {due}",
+        what=what,
         why=_why(review, reason),
-        reason=reason.label,
-        risk=review.risk,
-        due_at=timezone.localtime(review.due_at),
+        reason=label,
         agent=run.agent.name,
         submitter=run.submitter.get_username(),
         calls=_last_calls(run),
         last_error=_last_error(review),
-        link=link_to(review),
+        link=_link("reviews:detail", review.pk),
+        does="Look at it and decide",
+        after="Nothing happens until somebody decides on that page."
+        " Opening it decides nothing.",
+        risk=review.risk,
+        due_at=due_at,
     )
 
 
-def link_to(review: Review) -> str:
-    path = reverse("reviews:detail", args=[review.pk])
-    return product().base_url.rstrip("/") + path
+def of_failure(run: Run) -> Message:
+    """A run ended with an error, and no decision can bring it back."""
+    name = run.agent.name
+    return Message(
+        subject=f"{name}: a run failed",
+        what="A run failed",
+        why="It ended without a result, and no decision can bring it back.",
+        reason="Failed",
+        agent=name,
+        submitter=run.submitter.get_username(),
+        calls=_last_calls(run),
+        last_error=_last_failure(run),
+        link=_link("runs:detail", run.pk),
+        does="Look at what happened",
+        after="Its effects stay as they are; the same task can be submitted again.",
+    )
+
+
+def _link(name: str, pk: UUID) -> str:
+    return product().base_url.rstrip("/") + reverse(name, args=[pk])
 
 
 def _what(review: Review) -> str:
@@ -158,5 +195,9 @@ def _last_error(review: Review) -> str:
     error: Json = review.detail.get("error")
     if error:
         return str(error.get("class", ""))
-    failed = review.run.steps.exclude(error_class="").order_by("-number")
+    return _last_failure(review.run)
+
+
+def _last_failure(run: Run) -> str:
+    failed = run.steps.exclude(error_class="").order_by("-number")
     return failed.values_list("error_class", flat=True).first() or ""

@@ -154,6 +154,12 @@ def test_nothing_is_said_about_what_is_decided_already(row):
     assert mail.outbox == []
 
 
+def test_what_tells_of_no_review_and_no_failure_is_given_up(row):
+    Notification.objects.update(review=None)
+
+    assert tasks.deliver()["failed"] == 1
+
+
 def test_an_unknown_channel_fails_for_good(row):
     Notification.objects.update(channel="pigeon")
 

@@ -7,12 +7,13 @@ import re
 import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as MessageHandler
+from django.core import mail as outbox
 
 from reviews import tasks
 from reviews.models import Notification
 from reviews.notifiers import email
 from reviews.notifiers.base import Undeliverable
-from runs.states import ParkReason, StepKind, StepStatus
+from runs.states import ParkReason, RunState, StepKind, StepStatus
 from tests.support import factory
 
 pytestmark = pytest.mark.django_db
@@ -24,13 +25,19 @@ def review(configured):
     return factory.park()
 
 
+def compose(review, address="ana@example.com"):
+    """The mail that tells somebody of a review."""
+    row = Notification(review=review, run=review.run, event="opened", address=address)
+    return email.compose(row)
+
+
 def texts(mail):
     """The mail's plain text and its HTML."""
     return [mail.body, mail.alternatives[0][0]]
 
 
 def test_the_subject_says_verb_reason_risk_and_deadline(review):
-    subject = email.compose(review, "ana@example.com").subject
+    subject = compose(review).subject
 
     assert subject.startswith("Post letter: low confidence, medium risk, due ")
     assert subject.endswith("UTC")
@@ -39,14 +46,14 @@ def test_the_subject_says_verb_reason_risk_and_deadline(review):
 def test_both_parts_say_why_and_link_to_the_page(review):
     link = f"https://agentops.example.com/reviews/{review.pk}/"
 
-    for text in texts(email.compose(review, "ana@example.com")):
+    for text in texts(compose(review)):
         assert "less sure than this tool needs" in text
         assert "Stated 62 %, needed 80 %." in text
         assert link in text
 
 
 def test_there_is_one_link_in_each_part(review):
-    text, page = texts(email.compose(review, "ana@example.com"))
+    text, page = texts(compose(review))
 
     assert len(re.findall("https?://", text)) == 1
     assert page.count("<a ") == 1
@@ -54,7 +61,7 @@ def test_there_is_one_link_in_each_part(review):
 
 
 def test_it_has_no_arguments(review):
-    for text in texts(email.compose(review, "ana@example.com")):
+    for text in texts(compose(review)):
         assert "analytics@example.com" not in text
         assert "September" not in text
 
@@ -67,7 +74,7 @@ def test_a_review_rule_is_quoted_in_the_admins_words():
         factory.make_run(agent), ParkReason.REVIEW_RULE, figures=figures
     )
 
-    text = email.compose(review, "ana@example.com").body
+    text = compose(review).body
 
     assert f"Rule: {rule}." in text
     assert "made up" not in text
@@ -88,7 +95,7 @@ def test_the_last_five_tool_calls_are_named_with_their_outcome():
     factory.add_step(run, StepKind.TOOL, name="made_up", response={"is_error": True})
     review = factory.park(run)
 
-    text = email.compose(review, "ana@example.com").body
+    text = compose(review).body
 
     lines = [line for line in text.splitlines() if line.startswith("- ")]
     assert lines == [
@@ -105,7 +112,7 @@ def test_the_class_of_the_error_is_named_without_its_text():
     error = {"class": "fatal", "text": "the key is sk-123"}
     review = factory.park(reason=ParkReason.FATAL, has_call=False, error=error)
 
-    for text in texts(email.compose(review, "ana@example.com")):
+    for text in texts(compose(review)):
         assert "fatal" in text
         assert "sk-123" not in text
 
@@ -113,7 +120,7 @@ def test_the_class_of_the_error_is_named_without_its_text():
 def test_names_are_escaped_in_the_page():
     agent = factory.make_agent(name="<b>R&D</b>")
 
-    mail = email.compose(factory.park(factory.make_run(agent)), "ana@example.com")
+    mail = compose(factory.park(factory.make_run(agent)))
 
     text, page = texts(mail)
     assert "<b>R&D</b>" in text
@@ -122,8 +129,28 @@ def test_names_are_escaped_in_the_page():
 
 def test_a_wrong_address_is_given_up_for_good(review):
     with pytest.raises(Undeliverable) as caught:
-        email.compose(review, "ana@example.com\nBcc: eve@example.com")
+        compose(review, "ana@example.com\nBcc: eve@example.com")
     assert caught.value.permanent
+
+
+def test_a_failed_run_is_told_with_a_link_to_it(configured):
+    configured(base_url="https://agentops.example.com")
+    submitter = factory.make_user("sue", "submitters")
+    factory.make_user("ana", "operators")
+    run = factory.make_run(by=submitter)
+    factory.add_step(run, StepKind.MODEL, error_class="fatal", error_text="sk-123")
+
+    factory.change_state(run, RunState.ERROR)
+    assert tasks.deliver()["sent"] == 2
+
+    ana, sue = sorted(outbox.outbox, key=lambda mail: mail.to)
+    assert (ana.to, sue.to) == (["ana@example.com"], ["sue@example.com"])
+    assert ana.subject.endswith("a run failed")
+    for text in texts(ana):
+        assert f"https://agentops.example.com/runs/{run.pk}/" in text
+        assert "fatal" in text
+        assert "sk-123" not in text
+        assert "Due" not in text
 
 
 class Inbox(MessageHandler):
