@@ -94,8 +94,9 @@ def one_of_each():
     call = factory.make_call(run)
     factory.start_effect(run, call, "nobody")
     review = factory.park(run, call=call)
-    given = {"item_version": 1, "digest": review.digest}
-    services.decide(review.pk, by=ana, kind="approve", **given)
+    services.decide(
+        review.pk, by=ana, kind="approve", item_version=1, digest=review.digest
+    )
     Price.objects.create(model="local", input=0, output=0)
     Driver.objects.create(
         owner="one", host="here", slot=1, pid=1, started_at=now, beat_at=now
@@ -114,7 +115,7 @@ def one_of_each():
 
 @every_model
 def test_an_admin_sees_every_row(signed_in, model, one_of_each):
-    row = model._default_manager.first()
+    row = model._default_manager.all()[0]
 
     assert signed_in.get(url(model, "change", row.pk)).status_code == 200
 
@@ -150,7 +151,7 @@ def test_staff_without_the_permission_is_refused(client, model):
 @pytest.mark.parametrize("name", ["run", "step", "review", "decision", "agentversion"])
 def test_what_was_written_cannot_be_deleted(signed_in, name, one_of_each):
     (model,) = [m for m in OURS if m._meta.model_name == name]
-    row = model._default_manager.first()
+    row = model._default_manager.all()[0]
 
     assert signed_in.post(url(model, "delete", row.pk)).status_code == 403
 
