@@ -105,6 +105,13 @@ def test_t04_after_the_deadline_of_an_irreversible_tool_nobody_knows() -> None:
         perform(calls.acting_sleeper, {"seconds": 3}, context(0.2))
 
 
+@pytest.fixture
+def quick_children(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Children that do without Django, which takes most of their start."""
+    monkeypatch.delenv("DJANGO_SETTINGS_MODULE")
+
+
+@pytest.mark.usefixtures("quick_children")
 def test_t04_an_isolated_tool_is_killed_with_all_it_started(tmp_path: Path) -> None:
     pid_file = tmp_path / "pids"
 
@@ -123,6 +130,7 @@ def test_it_passes_a_call_and_its_result_to_a_child_and_back() -> None:
     assert result == {"text": "ä␀", "key": calls.KEY, "settings": {"a": 1}}
 
 
+@pytest.mark.usefixtures("quick_children")
 def test_errors_of_a_child_keep_their_class_and_attributes() -> None:
     with pytest.raises(Transient, match="busy") as caught:
         perform(calls.isolated_failure, {"kind": "transient"}, context(20))
@@ -130,6 +138,7 @@ def test_errors_of_a_child_keep_their_class_and_attributes() -> None:
     assert caught.value.retry_after == 7.5
 
 
+@pytest.mark.usefixtures("quick_children")
 @pytest.mark.parametrize(
     ("kind", "error"), [("invalid", InvalidCall), ("bug", Fatal), ("crash", Fatal)]
 )
@@ -140,11 +149,13 @@ def test_a_child_that_fails_is_an_error_of_its_kind(
         perform(calls.isolated_failure, {"kind": kind}, context(20))
 
 
+@pytest.mark.usefixtures("quick_children")
 def test_a_child_that_crashes_in_an_act_leaves_the_outcome_unknown() -> None:
     with pytest.raises(OutcomeUnknown, match="ended with"):
         perform(calls.isolated_crash, {}, context(20))
 
 
+@pytest.mark.usefixtures("quick_children")
 def test_children_may_be_started_from_many_threads_at_once() -> None:
     results: list[Any] = []
 
