@@ -106,7 +106,6 @@ def _check(arguments: Arguments, settings: Mapping[str, Json]) -> None:
     describe=_describe,
     preview=_preview,
     check=_check,
-    keeps_deadline=True,
     untrusted=True,
 )
 def http_request(

@@ -27,7 +27,6 @@ _NOT_FOR_LIBPQ = {"pool", "server_side_binding", "isolation_level", "assume_role
 
 @tool(
     effect=Effect.READ,
-    keeps_deadline=True,
     describe=lambda arguments: f"Query: {shorten(arguments['sql'], 120)}",
 )
 def query_database(

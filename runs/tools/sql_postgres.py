@@ -33,7 +33,7 @@ CANCEL_S = 0.4
 # The read-only transaction and the role's rights are the wall; this is the fence.
 _REFUSED = re.compile(
     r"""\b(set_config|setval|nextval|dblink\w*|crosstab\w*|connectby|ts_stat|ts_rewrite
-    |lo_\w+|loread|lowrite|\w+_to_xml\w*|pg_notify|pg_promote|pg_switch_wal
+    |lo_(?:import|export|creat|unlink|put|get|from_bytea|open)\w*|loread|lowrite|\w+_to_xml\w*|pg_notify|pg_promote|pg_switch_wal
     |pg_(read|ls|stat_file|file|terminate|cancel|reload|rotate|advisory|try_advisory
     |logical|create|drop|wal_replay|stat_reset|replication|copy|export|import|backup
     |start_backup|stop_backup|log_|authid|shadow|hba|ident_file|user_mapping)\w*)\b
@@ -88,12 +88,14 @@ def read(
 def _conninfo(parameters: Mapping[str, Any], deadline: Deadline) -> str:
     """With the host's address, so that libpq does not look it up in its own time."""
     known = dict(parameters)
+    attempts = 1
     host = str(known.get("host") or "")
     if host and not host.startswith("/") and "," not in host:
         addresses = resolve(host, int(known.get("port") or 5432), deadline)
         known["host"] = ",".join([host] * len(addresses))
         known["hostaddr"] = ",".join(map(str, addresses))
-    known["connect_timeout"] = math.ceil(deadline.remaining())
+        attempts = len(addresses)
+    known["connect_timeout"] = math.ceil(deadline.remaining() / attempts)
     return make_conninfo("", **known)
 
 

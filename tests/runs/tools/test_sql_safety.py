@@ -130,6 +130,13 @@ def test_s09_postgres_has_no_other_way_out(postgres: Database, sql: str) -> None
 
 
 @pytest.mark.postgres
+def test_s09_names_that_look_alike_are_not_refused(postgres: Database) -> None:
+    result = postgres.query("SELECT 3 AS lo_revenue, 'a notify' AS pg_note")
+
+    assert result["rows"] == [[3, "a notify"]]
+
+
+@pytest.mark.postgres
 def test_s09_a_role_that_may_not_select_does_not(
     postgres: Database, postgres_server: str
 ) -> None:
