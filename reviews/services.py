@@ -23,7 +23,7 @@ from reviews.decisions import registry
 from reviews.decisions.base import DecisionKind
 from reviews.models import Decision, Review
 from reviews.models.review import ReviewStatus
-from runs import deciding
+from runs import deciding, points
 from runs.canonical import Json, clean_text, digest, dumps
 from runs.errors import BadInput, NotPermitted, Stale
 from runs.models import Run
@@ -64,6 +64,7 @@ def may_decide(user: Any, review: Review) -> str:
     return ""
 
 
+@points.write("decide")
 def decide(
     review_id: UUID,
     *,
@@ -123,6 +124,7 @@ def _lock_run(run_id: UUID) -> None:
     run.values_list("pk").first()
 
 
+@points.write("show anew")
 def _show_anew(review_id: UUID, parts: Sequence[str]) -> None:
     """Seal the item to what holds now, so that it can be decided on after a look.
 
@@ -138,6 +140,7 @@ def _show_anew(review_id: UUID, parts: Sequence[str]) -> None:
             detail=review.detail | {"changed": list(parts)},
             version=F("version") + 1,
         )
+        points.reach("inside show anew")
 
 
 def _decide(review: Review, wanted: _Wanted) -> Decision:
@@ -168,6 +171,7 @@ def _decide(review: Review, wanted: _Wanted) -> Decision:
     )
     deciding.resume(review.run_id, verdict, by=by, sequence=review.sequence)
     logger.info("%s decided %s", by.get_username(), kind.kind)
+    points.reach("inside decide")
     return decision
 
 

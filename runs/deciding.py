@@ -17,7 +17,7 @@ from django.db import transaction
 from pydantic import ValidationError
 
 from agentops import clock
-from runs import budgets, history, planning, policy, queue, recording, records
+from runs import budgets, history, planning, points, policy, queue, recording, records
 from runs.canonical import Json, clean_object, clean_text, digest
 from runs.errors import BadInput, InvalidCall, Stale
 from runs.facts import Action, Facts, Finish, NewStep
@@ -96,6 +96,7 @@ def reseal(run_id: UUID, *, sequence: int) -> dict[str, str]:
     return seal
 
 
+@points.write("resume")
 def resume(
     run_id: UUID,
     verdict: Verdict,
@@ -130,6 +131,7 @@ def resume(
     _refuse_short_top_up(verdict, action)
     _go_on(run, facts, step, action, verdict, by, now, wake_at or now)
     queue.wake()
+    points.reach("inside resume")
 
 
 def _facts(run: Run) -> Facts:

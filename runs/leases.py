@@ -22,7 +22,7 @@ from django.db.models import Case, F, Q, When
 
 from agentops import clock
 from agentops.conf import product
-from runs import slots
+from runs import points, slots
 from runs.models import Driver, Run
 from runs.models.run import RunQuerySet
 
@@ -47,12 +47,14 @@ RETURNING runs_run.id
 """
 
 
+@points.write("claim")
 def claim(owner: str, limit: int) -> list[UUID]:
     """Lease up to `limit` due runs to `owner`, the longest due ones.
 
     Two callers never get the same run, and nobody gets one that is still his: its
-    lease may have run out while the database was away, and it may be in flight. One statement on PostgreSQL, one IMMEDIATE
-    transaction on SQLite; neither waits for a row that another caller is taking.
+    lease may have run out while the database was away, and it may be in flight. One
+    statement on PostgreSQL, one IMMEDIATE transaction on SQLite; neither waits for a
+    row that another caller is taking.
     """
     if limit < 1:
         return []
@@ -62,6 +64,7 @@ def claim(owner: str, limit: int) -> list[UUID]:
     return _claim(due, owner, limit)
 
 
+@points.write("claim alone")
 def claim_alone(owner: str) -> UUID | None:
     """Lease one due suspect to `owner`, who must run nothing beside it."""
     suspects = _due().filter(claims__gte=SUSPECT_AFTER, claims_alone__lt=POISON_AFTER)
@@ -75,12 +78,14 @@ def has_suspects() -> bool:
     return _due().filter(suspects).exists()
 
 
+@points.write("claim poisoned")
 def claim_poisoned(owner: str) -> UUID | None:
     """Lease one run that ended its worker too often to be tried again."""
     ids = _claim(_due().filter(claims_alone__gte=POISON_AFTER), owner, 1)
     return ids[0] if ids else None
 
 
+@points.write("beat")
 def beat(owner: str) -> set[UUID]:
     """Extend all leases of `owner`; returns the runs it still holds."""
     held = _held(owner)
@@ -88,6 +93,7 @@ def beat(owner: str) -> set[UUID]:
     return set(held.values_list("pk", flat=True))
 
 
+@points.write("release")
 def release(run_ids: Collection[UUID], owner: str) -> None:
     """Give back runs that are as well as they were: due now, the claim not counted.
 
@@ -105,6 +111,7 @@ def release(run_ids: Collection[UUID], owner: str) -> None:
     )
 
 
+@points.write("forfeit")
 def forfeit(run_ids: Iterable[UUID], owner: str) -> None:
     """Give back runs that could not be advanced; their claims stay counted."""
     _held(owner).filter(pk__in=list(run_ids)).update(lease_owner="", lease_until=None)
@@ -118,6 +125,7 @@ def is_near(within_s: float) -> bool:
 # Drivers
 
 
+@points.write("begin driver")
 def begin(slot: int) -> str:
     """Register this process as holder of a slot whose lock it has; its owner's name.
 
@@ -132,16 +140,19 @@ def begin(slot: int) -> str:
     return owner
 
 
+@points.write("stamp driver")
 def stamp(owner: str, held: int = 0) -> None:
     """The driver's sign of life, with the number of runs it holds."""
     Driver.objects.filter(owner=owner).update(beat_at=clock.now(), held=held)
 
 
+@points.write("end driver")
 def end(owner: str) -> None:
     """`owner` is known to be dead: whoever comes next may have its runs at once."""
     with transaction.atomic():
         _held(owner).update(lease_owner="", lease_until=None)
         Driver.objects.filter(owner=owner, ended_at=None).update(ended_at=clock.now())
+        points.reach("inside end driver")
 
 
 def is_dead(owner: str) -> bool:
@@ -157,6 +168,7 @@ def is_dead(owner: str) -> bool:
     return driver.host == slots.host() and slots.is_free(driver.slot)
 
 
+@points.write("prune drivers")
 def prune() -> None:
     """Drop the rows of drivers that ended, or fell silent, a day ago."""
     Driver.objects.filter(beat_at__lt=clock.now() - KEEP_DRIVERS).delete()
@@ -210,4 +222,5 @@ def _claim(due: RunQuerySet, owner: str, limit: int, *, alone: int = 0) -> list[
             claims=F("claims") + 1,
             claims_alone=F("claims_alone") + alone,
         )
+        points.reach("inside claim")
     return ids

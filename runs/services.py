@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 
 from agentops import clock
 from agentops.conf import product
-from runs import budgets, history, policy, queue, recording, records
+from runs import budgets, history, points, policy, queue, recording, records
 from runs.agents import publish
 from runs.canonical import Json, clean_object, clean_text
 from runs.errors import BadInput, LeaseLost, NotPermitted, Stale
@@ -51,8 +51,7 @@ def start(
     text = _task(agent, task, given)
     allowed = _limits(agent, limits or {})
     try:
-        with transaction.atomic():
-            return _create(agent, by, text, given, allowed, key)
+        return _create(agent, by, text, given, allowed, key)
     except IntegrityError:
         known = _submitted(by, key)
         if known is None:
@@ -92,6 +91,7 @@ def _submitted(by: User, key: str | None) -> Run | None:
     return Run.objects.filter(submitter=by, submit_key=key).first()
 
 
+@points.write("start")
 def _create(
     agent: Agent,
     by: User,
@@ -100,27 +100,29 @@ def _create(
     limits: dict[str, Json],
     key: str | None,
 ) -> Run:
-    version = publish(agent, by=by)
-    config = AgentConfig.of(version.config)
-    _refuse_without_price(config, limits)
-    system, tools = history.keep(config.prompt), history.keep(_schemas(config))
-    Blob.objects.bulk_create([system, tools], ignore_conflicts=True)
-    now = clock.now()
-    run = Run.objects.create(
-        agent=agent,
-        version=version,
-        submitter=by,
-        submit_key=key,
-        task=task,
-        inputs=inputs,
-        limits=limits,
-        system_digest=system.digest,
-        tools_digest=tools.digest,
-        search_text=f"{task}\n{agent.name}".lower(),
-        created_at=now,
-        wake_at=now,
-    )
-    queue.wake()
+    with transaction.atomic():
+        version = publish(agent, by=by)
+        config = AgentConfig.of(version.config)
+        _refuse_without_price(config, limits)
+        system, tools = history.keep(config.prompt), history.keep(_schemas(config))
+        Blob.objects.bulk_create([system, tools], ignore_conflicts=True)
+        now = clock.now()
+        run = Run.objects.create(
+            agent=agent,
+            version=version,
+            submitter=by,
+            submit_key=key,
+            task=task,
+            inputs=inputs,
+            limits=limits,
+            system_digest=system.digest,
+            tools_digest=tools.digest,
+            search_text=f"{task}\n{agent.name}".lower(),
+            created_at=now,
+            wake_at=now,
+        )
+        queue.wake()
+        points.reach("inside start")
     return run
 
 
