@@ -30,7 +30,7 @@ def acts() -> list[dict[str, object]]:
     return [json.loads(line) for line in log_path().read_text().splitlines()]
 
 
-def _write(name: str, what: str, key: str) -> None:
+def write(name: str, what: str, key: str) -> None:
     with log_path().open("a") as file:
         file.write(json.dumps({"tool": name, "what": what, "key": key}) + "\n")
 
@@ -72,7 +72,7 @@ def _preview(arguments: dict[str, object], context: Context) -> Preview:
 @tool(effect=Effect.IRREVERSIBLE, describe=_describe, preview=_preview)
 def post(what: str, context: Context) -> dict[str, str]:
     """Post a letter."""
-    _write("post", what, context.key)
+    write("post", what, context.key)
     return {"posted": what}
 
 
@@ -91,7 +91,7 @@ def _look_up(arguments: dict[str, object], context: Context) -> Reconciliation:
 )
 def register(what: str, context: Context) -> dict[str, str]:
     """Post a registered letter, which can be traced."""
-    _write("register", what, context.key)
+    write("register", what, context.key)
     return {"posted": what}
 
 
@@ -100,14 +100,14 @@ def closed_office(what: str, context: Context) -> dict[str, str]:
     """Find the office closed the first time."""
     if context.attempt == 1:
         raise NotSent("closed")
-    _write("closed_office", what, context.key)
+    write("closed_office", what, context.key)
     return {"posted": what}
 
 
 @tool(effect=Effect.IRREVERSIBLE, describe=_describe)
 def lost(what: str, context: Context) -> dict[str, str]:
     """Post a letter and lose the receipt."""
-    _write("lost", what, context.key)
+    write("lost", what, context.key)
     raise OutcomeUnknown("the receipt is lost")
 
 
