@@ -107,10 +107,11 @@ class Driver:
         self._next_claim_at = self._next_look_at = self._next_alone_at = 0.0
         self._pool = Pool(self._capacity())
         self.owner = leases.begin(slot.number)
+        self._heart = Heart(self.owner, lambda: len(self._flights))
 
     def drive(self) -> dict[str, str | int]:
         """Work until there is a reason to leave; frees the slot. Plain JSON."""
-        heart = Heart(self.owner, lambda: len(self._flights))
+        heart = self._heart
         heart.start()
         try:
             while not (reason := self._reason_to_leave()):
@@ -333,6 +334,7 @@ class Driver:
 
     def _bearing_losses(self, act: Callable[[], None]) -> None:
         """Do it; if the database is away, wait a moment, longer each time."""
+        self._heart.turned()
         try:
             act()
         except DATABASE_LOST as error:

@@ -1,12 +1,15 @@
 """The driver's heartbeat: a thread and a connection of its own.
 
-So a lease does not depend on how busy the loop is, nor on how long a call takes.
+So a lease does not depend on how busy the loop is, nor on how long a call takes. A
+loop that does not turn at all must not keep its leases: then the process ends.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import threading
+import time
 from collections.abc import Callable
 
 from django.db import InterfaceError, OperationalError, connection
@@ -16,6 +19,8 @@ from agentops.conf import product
 from runs import leases
 
 PAUSE_AFTER_FAILURE_S = 1.0
+# No statement waits so long, whatever the load.
+STALLED_S = 120.0
 
 logger = logging.getLogger(__name__)
 
@@ -27,13 +32,20 @@ class Heart(threading.Thread):
         super().__init__(name="heart", daemon=True)
         self._owner = owner
         self._held = held
+        self._turned_at = time.monotonic()
         self._stopped = threading.Event()
 
     def run(self) -> None:
         pause = product().heartbeat_s
         while not self._stopped.wait(pause):
+            if time.monotonic() - self._turned_at > STALLED_S:
+                _end_process()
             pause = self._beat()
         connection.close()
+
+    def turned(self) -> None:
+        """The loop says that it goes round."""
+        self._turned_at = time.monotonic()
 
     def stop(self) -> None:
         self._stopped.set()
@@ -52,3 +64,8 @@ class Heart(threading.Thread):
             logger.exception("no heartbeat")
             return PAUSE_AFTER_FAILURE_S
         return product().heartbeat_s
+
+
+def _end_process() -> None:
+    logger.critical("the driver's loop stands still: its process ends")
+    os._exit(os.EX_SOFTWARE)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from django.db import OperationalError
+from django_q.exceptions import TimeoutException  # noqa: TID251
 
 from runs import driver, leases
 from runs.errors import LeaseLost
@@ -12,6 +15,7 @@ from runs.work import Work
 from tests.support.driving import drive, sent, sequences
 from tests.support.engine import EngineDouble
 from tests.support.rows import make_run
+from tests.support.wait import wait_until
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -103,3 +107,20 @@ def test_an_act_that_raises_is_dropped_and_tried_again(monkeypatch):
     drive(EngineDouble())
 
     assert sequences() == [2]
+
+
+def test_a_task_that_is_timed_out_ends_and_keeps_no_lease(configured):
+    configured(poll_s=0.01, lease_s=0.4, heartbeat_s=0.1, threads=4)
+    make_run()
+    end = threading.Event()
+
+    def out_of_time():
+        if Run.objects.filter(lease_owner="").exists():
+            return False
+        raise TimeoutException
+
+    with pytest.raises(TimeoutException):
+        drive(EngineDouble(act=lambda: end.wait(10)), until=out_of_time)
+
+    assert wait_until(lambda: leases.claim("another", 1))
+    end.set()

@@ -119,7 +119,7 @@ class Fleet:
         for project in self._others:
             project.stop()
 
-    def start_runs(self, number: int) -> list[Run]:
+    def start_runs(self, number: int, *, task: str = "Count.") -> list[Run]:
         person = User.objects.filter(username="fleet").first()
         person = person or User.objects.create_superuser("fleet")
         agent, _ = Agent.objects.get_or_create(
@@ -128,18 +128,23 @@ class Fleet:
                 "name": "Fleet",
                 "prompt": "You count.",
                 "plan_first": False,
-                "grants": {"calculate": {"policy": "auto"}},
+                "grants": {name: {"policy": "auto"} for name in ("calculate", "die")},
                 "limits": {"money": None, "steps": None},
             },
         )
-        return [start(agent=agent, by=person, task="Count.") for _ in range(number)]
+        return [start(agent=agent, by=person, task=task) for _ in range(number)]
 
 
 @contextmanager
 def fleet(
-    make: Callable[..., LiveProject], *, number: int = 3, delay_s: float = 0.15
+    make: Callable[..., LiveProject],
+    *,
+    number: int = 3,
+    delay_s: float = 0.15,
+    answer: Callable[[dict[str, Any]], Answer] | None = None,
 ) -> Iterator[Fleet]:
-    model = ScriptedProvider(then=turns(number, delay_s))
+    """Trees and a model that takes so many `turns`, or answers by itself."""
+    model = ScriptedProvider(then=answer or turns(number, delay_s))
     with model.serve() as base_url:
         made = Fleet(make, base_url, model)
         try:
