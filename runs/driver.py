@@ -141,7 +141,8 @@ class Driver:
             return "drain"
         if self._age() >= self._slice_s():
             return "slice"
-        if time.monotonic() - self._near_at >= self.linger_s:
+        is_free = not self._flights and not self._claimed
+        if is_free and time.monotonic() - self._near_at >= self.linger_s:
             return "nothing near"
         return ""
 
@@ -343,6 +344,8 @@ class Driver:
             logger.warning("the database does not answer: %s", str(error).strip())
             connection.close()
             time.sleep(pause)
+            # What was near before it went away may still be.
+            self._near_at = time.monotonic()
         else:
             self._losses = 0
 
