@@ -22,6 +22,7 @@ from reviews import services
 from reviews.children import Child
 from reviews.models import Review
 from reviews.samples.agents import LIMITS, QUARTERLY_METRICS
+from reviews.samples.people import SMOKE
 from reviews.samples.tables import TABLES, make
 from runs import health
 from runs import services as runs
@@ -31,7 +32,7 @@ from runs.models import Agent, Effect, Run, Transition
 from runs.states import ParkReason, RunState
 
 SLUG = "smoke-test"
-SUBMITTER, OPERATOR, DECIDERS = "smoke-submitter", "smoke-operator", "smoke"
+SUBMITTER, OPERATOR, DECIDERS = f"{SMOKE}submitter", f"{SMOKE}operator", "smoke"
 TOOL = "send_email"
 INPUTS = {
     "quarter": "Q3 2024",

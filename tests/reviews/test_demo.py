@@ -11,6 +11,7 @@ from functools import partial
 import psutil
 import pytest
 
+from reviews import smoke
 from reviews.samples import people
 from runs.models import Agent
 from tests.support import factory
@@ -115,7 +116,20 @@ def test_a_busy_port_is_one_line(project):
     assert "--port" in line
 
 
+def test_a_database_that_is_not_there_is_one_line(project, port):
+    project.env["DATABASE_URL"] = "postgresql://nobody@127.0.0.1:1/none"
+
+    for command in (["demo", "--port", str(port)], ["smoke", "--timeout", "1"]):
+        done = project.manage(*command, check=False)
+
+        assert done.returncode == 1
+        assert "The database cannot be used" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
 def test_it_keeps_away_from_a_database_with_people_of_its_own(project, port):
+    smoke.people()
+    assert not people.is_of_somebody(project.folder)
     factory.make_user("ana", "operators")
 
     done = project.manage("demo", "--port", str(port), check=False)

@@ -79,6 +79,11 @@ def test_an_admin_sees_every_list(signed_in, model):
     assert signed_in.get(url(model, "changelist")).status_code == 200
 
 
+def test_an_admin_sees_the_index_and_the_people(signed_in):
+    for name in ("index", "auth_user_changelist", "auth_group_changelist"):
+        assert signed_in.get(reverse(f"admin:{name}")).status_code == 200
+
+
 @every_model
 def test_an_admin_can_search_every_list(signed_in, model):
     for words in ("a", "00000000-0000-0000-0000-000000000000"):

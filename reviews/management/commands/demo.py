@@ -15,7 +15,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connections
+from django.db import DatabaseError, connections
 
 from agentops.mail import kept_in
 from reviews import children, samples
@@ -45,7 +45,10 @@ class Command(BaseCommand):
         self.stopping = threading.Event()
         listening = _listen(host, port)
         url = _url(host, listening)
-        password = self._install()
+        try:
+            password = self._install()
+        except DatabaseError as error:
+            raise CommandError(f"The database cannot be used: {_line(error)}") from None
         web, worker = _children(host, url, listening)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
@@ -128,6 +131,10 @@ class Command(BaseCommand):
         if self.stopping.is_set():
             os._exit(128 + number)
         self.stopping.set()
+
+
+def _line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]
 
 
 def _listen(host: str, port: int) -> socket.socket:

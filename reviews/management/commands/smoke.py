@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 
 from reviews import children, smoke
 from reviews.smoke import Failed
@@ -26,8 +27,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, timeout: float, **options: Any) -> None:
-        worker = smoke.worker_if_none()
+        worker = None
         try:
+            worker = smoke.worker_if_none()
             if worker is not None:
                 self.stderr.write("No worker runs: starting one for this test.")
                 worker.start()
@@ -35,6 +37,9 @@ class Command(BaseCommand):
             result, problem = story.tell()
         except Failed as error:
             raise CommandError(str(error)) from None
+        except DatabaseError as error:
+            line = str(error).splitlines()[0]
+            raise CommandError(f"The database cannot be used: {line}") from None
         finally:
             if worker is not None:
                 children.stop([worker], within_s=STOP_S)
