@@ -233,7 +233,7 @@ def _tool(
 def _kept(value: Json, kept_bytes: int) -> Json:
     """The whole result for people, or as much text of it as is kept."""
     whole = value if isinstance(value, str) else dumps(value)
-    if len(whole) <= kept_bytes:
+    if len(whole.encode()) <= kept_bytes:
         return value
     return results.for_people(value, kept_bytes)
 

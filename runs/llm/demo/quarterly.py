@@ -220,9 +220,8 @@ def check(proposal: Mapping[str, Json]) -> Check:
     if proposal.get("tool") != "send_email" or not about_revenue:
         return unsure(proposal)
     arguments = proposal.get("arguments") or {}
-    will_do = (
-        f"Send one e-mail, “{arguments.get('subject')}”, to {arguments.get('to')}."
-    )
+    names = _people(arguments.get("to", ""))
+    will_do = f"Send one e-mail, “{arguments.get('subject')}”, to {names}."
     effects = ["Everybody behind the address gets the figures"]
     months = months_in(proposal.get("recent"))
     if not months:
