@@ -494,22 +494,39 @@ class Migration(migrations.Migration):
                         verbose_name="ID",
                     ),
                 ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="steps",
+                        to="runs.run",
+                    ),
+                ),
                 ("number", models.PositiveIntegerField()),
                 (
                     "kind",
                     models.CharField(choices=runs.models.step.kinds, max_length=20),
                 ),
-                (
-                    "status",
-                    models.CharField(choices=runs.models.step.statuses, max_length=20),
-                ),
                 ("state", models.CharField(max_length=20)),
                 ("name", models.CharField(blank=True, max_length=200)),
                 ("plan_item", models.PositiveSmallIntegerField(null=True)),
                 ("request", models.JSONField(default=dict)),
-                ("response", models.JSONField(null=True)),
                 ("digest", models.CharField(blank=True, max_length=64)),
+                ("reserved_tokens", models.PositiveIntegerField(default=0)),
+                (
+                    "reserved_cost",
+                    models.DecimalField(
+                        decimal_places=10, default=Decimal("0"), max_digits=20
+                    ),
+                ),
+                ("planned_at", models.DateTimeField()),
+                (
+                    "status",
+                    models.CharField(choices=runs.models.step.statuses, max_length=20),
+                ),
                 ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("response", models.JSONField(null=True)),
                 ("error_class", models.CharField(blank=True, max_length=20)),
                 ("error_text", models.TextField(blank=True)),
                 (
@@ -526,25 +543,8 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("is_estimated", models.BooleanField(default=False)),
-                ("reserved_tokens", models.PositiveIntegerField(default=0)),
-                (
-                    "reserved_cost",
-                    models.DecimalField(
-                        decimal_places=10, default=Decimal("0"), max_digits=20
-                    ),
-                ),
-                ("planned_at", models.DateTimeField()),
                 ("started_at", models.DateTimeField(null=True)),
                 ("finished_at", models.DateTimeField(null=True)),
-                (
-                    "run",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="steps",
-                        to="runs.run",
-                    ),
-                ),
             ],
             options={
                 "ordering": ["number"],

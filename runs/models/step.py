@@ -24,6 +24,7 @@ class Step(models.Model):
 
     `request` and `response` depend on the kind, see `runs.conversation`. `digest`
     proves the rebuilt prompt of a model call, or seals the arguments of a tool call.
+    First come the columns that never change: an update is then logged by what follows.
     """
 
     run = models.ForeignKey(
@@ -31,14 +32,20 @@ class Step(models.Model):
     )  # the unique constraint serves every look-up by run
     number = models.PositiveIntegerField()
     kind = models.CharField(max_length=20, choices=kinds)
-    status = models.CharField(max_length=20, choices=statuses)
     state = models.CharField(max_length=20)
     name = models.CharField(max_length=200, blank=True)
     plan_item = models.PositiveSmallIntegerField(null=True)
     request = models.JSONField(default=dict)
-    response = models.JSONField(null=True)
     digest = models.CharField(max_length=64, blank=True)
+    reserved_tokens = models.PositiveIntegerField(default=0)
+    reserved_cost = models.DecimalField(
+        max_digits=20, decimal_places=10, default=Decimal(0)
+    )
+    planned_at = models.DateTimeField()
+
+    status = models.CharField(max_length=20, choices=statuses)
     attempts = models.PositiveSmallIntegerField(default=0)
+    response = models.JSONField(null=True)
     error_class = models.CharField(max_length=20, blank=True)
     error_text = models.TextField(blank=True)
     confidence = models.DecimalField(max_digits=5, decimal_places=4, null=True)
@@ -47,11 +54,6 @@ class Step(models.Model):
     output_tokens = models.PositiveIntegerField(default=0)
     cost = models.DecimalField(max_digits=20, decimal_places=10, default=Decimal(0))
     is_estimated = models.BooleanField(default=False)
-    reserved_tokens = models.PositiveIntegerField(default=0)
-    reserved_cost = models.DecimalField(
-        max_digits=20, decimal_places=10, default=Decimal(0)
-    )
-    planned_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 
