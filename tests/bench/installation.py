@@ -15,7 +15,7 @@ import os
 import secrets
 import tempfile
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 from tests.support.databases import postgres_url
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from runs.models import Agent, Run
-    from runs.tools.base import ToolSpec
 
 MODEL = "stub"
 TASK = "Which of the records in the ledger disagree, and why? Quote each value."
@@ -55,7 +54,7 @@ def database() -> Iterator[str]:
 def environment(url: str, folder: str, **more: str) -> dict[str, str]:
     """What the product is told; budgets and numbers stay as shipped."""
     return {
-        "DJANGO_SETTINGS_MODULE": "agentops.settings",
+        "DJANGO_SETTINGS_MODULE": "tests.bench.settings",
         "DATABASE_URL": url,
         "SECRET_KEY": "of-a-bench",
         "AGENTOPS_VAR": folder,
@@ -69,12 +68,12 @@ def environment(url: str, folder: str, **more: str) -> dict[str, str]:
     }
 
 
-def prepare(url: str, **more: str) -> None:
+def prepare(url: str, folder: str = "", **more: str) -> None:
     """Set Django up in this process and migrate the database."""
     import django
     from django.core.management import call_command
 
-    folder = tempfile.mkdtemp(prefix="agentops-bench-")
+    folder = folder or tempfile.mkdtemp(prefix="agentops-bench-")
     os.environ.update(environment(url, folder, **more))
     django.setup()
     call_command("migrate", verbosity=0)
@@ -105,15 +104,3 @@ def start(agent: Agent, by: User) -> Run:
     from runs.services import start
 
     return start(agent=agent, by=by, task=TASK, limits=LIMITS)
-
-
-def lookup_tool() -> ToolSpec:
-    """A tool that answers at once and so keeps its deadline by itself."""
-    from runs.tools.base import Effect, tool
-
-    @tool(effect=Effect.READ, keeps_deadline=True)
-    def lookup(key: str) -> dict[str, Any]:
-        """Look one record up by its key and return what is stored under it."""
-        return {"key": key, "value": f"ledger value of {key}", "found": True}
-
-    return lookup

@@ -57,13 +57,11 @@ class Bench:
     def __init__(self, url: str, stub: Stub) -> None:
         from contextlib import ExitStack
 
-        from runs.tools import registry
         from tests.bench.inline import driving
 
         self._stub, self._store = stub, Store(url)
         self._by, self._agent = installation.person(), installation.agent()
         self._open = ExitStack()
-        self._open.enter_context(registry.added(installation.lookup_tool()))
         self._driver = self._open.enter_context(driving())
 
     def close(self) -> None:
