@@ -17,7 +17,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -58,6 +58,7 @@ class Engine(Protocol):
     """What a driver needs of `runs.engine`; a test may pass a double."""
 
     def open(self, run_id: UUID, owner: str) -> Any: ...
+    def open_all(self, run_ids: Collection[UUID], owner: str) -> dict[UUID, Any]: ...
     def proceed(self, held: Any) -> Work | Rest: ...
     def begin(self, held: Any, work: Work) -> Work | Rest: ...
     def record(self, held: Any, outcome: Outcome) -> Work | Rest: ...
@@ -218,8 +219,22 @@ class Driver:
             self._claimed.extend(claimed)
             pause = 0.0 if len(claimed) == CLAIM_AT_ONCE else product().poll_s
             self._next_claim_at = now + pause
+        opened = self._opened()
         while self._claimed:
-            self._open(self._claimed.popleft())
+            run_id = self._claimed.popleft()
+            self._start(run_id, opened.get(run_id))
+
+    def _opened(self) -> dict[UUID, Any]:
+        """What was claimed, read at once; what fails so is opened one by one."""
+        if not self._claimed:
+            return {}
+        try:
+            return self._engine.open_all(list(self._claimed), self.owner)
+        except DATABASE_LOST:
+            raise
+        except Exception:
+            logger.exception("%d runs cannot be opened together", len(self._claimed))
+            return {}
 
     def _claim_some(self) -> list[UUID]:
         return leases.claim(self.owner, min(self._pool.free, CLAIM_AT_ONCE))
@@ -243,12 +258,12 @@ class Driver:
 
     # One run
 
-    def _open(self, run_id: UUID) -> None:
+    def _start(self, run_id: UUID, held: Any) -> None:
         if run_id in self._flights:
             # Lost and claimed again while its act is in flight: that one counts.
             return
         with self._watching(run_id):
-            held = self._engine.open(run_id, self.owner)
+            held = held or self._engine.open(run_id, self.owner)
             self._go_on(run_id, held, self._engine.proceed(held))
 
     def _record(self, done: Done) -> None:

@@ -19,7 +19,7 @@ from runs import budgets, recording, results
 from runs.errors import LeaseLost, OutcomeUnknown
 from runs.facts import subject
 from runs.following import finish, go_on, park
-from runs.held import Held, delta_of, load, result_of, take
+from runs.held import Held, delta_of, load, load_all, result_of, take
 from runs.models import Effect, Run
 from runs.records import Delta, Result
 from runs.repeating import to_repeat, wait
@@ -31,9 +31,10 @@ from runs.working import work_for, work_to_reconcile
 
 logger = logging.getLogger(__name__)
 
-__all__ = ["Held", "begin", "open", "park_poison", "proceed", "record"]
+__all__ = ["Held", "begin", "open", "open_all", "park_poison", "proceed", "record"]
 
 open = load  # noqa: A001 - as one opens a file
+open_all = load_all
 
 SKIPPED = Recorded(StepStatus.SKIPPED)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -56,15 +57,23 @@ class Held:
 
 def load(run_id: UUID, owner: str) -> Held:
     """Load a claimed run; raises `LeaseLost` if it is not this owner's. Reads only."""
-    run = (
-        Run.objects.select_related("version")
-        .filter(id=run_id, lease_owner=owner)
-        .first()
-    )
-    if run is None:
+    found = load_all([run_id], owner)
+    if run_id not in found:
         raise LeaseLost
+    return found[run_id]
+
+
+def load_all(run_ids: Collection[UUID], owner: str) -> dict[UUID, Held]:
+    """Load those of the runs that are this owner's, in two queries. Reads only."""
+    runs = list(
+        Run.objects.select_related("version").filter(id__in=run_ids, lease_owner=owner)
+    )
+    steps = history.steps_of([run.id for run in runs if run.sequence])
+    return {run.id: _held(run, owner, steps.get(run.id, [])) for run in runs}
+
+
+def _held(run: Run, owner: str, steps: list[StepValue]) -> Held:
     opened, live = history.opening(run), policy.live()
-    steps = history.steps(run)
     current = steps[-1] if steps and steps[-1].status.is_open else None
     return Held(
         run=run,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+from uuid import UUID
+from weakref import WeakValueDictionary
 
 from agentops.conf import product
 from runs import confidence, conversation, planning
@@ -13,7 +15,7 @@ from runs.budgets import Used
 from runs.canonical import Json, digest, dumps
 from runs.conversation import Message
 from runs.facts import Facts, Rules
-from runs.models import Blob, Run, Step
+from runs.models import AgentVersion, Blob, Run, Step
 from runs.policy import Live
 from runs.progress import Progress
 from runs.states import RunState, StepKind, StepStatus
@@ -36,6 +38,10 @@ COLUMNS = (
 )
 
 
+# Runs of one version share what it says, for as long as any of them is held.
+_configs: WeakValueDictionary[str, AgentConfig] = WeakValueDictionary()
+
+
 @dataclass(frozen=True)
 class Opening:
     """What a run froze when it started."""
@@ -48,13 +54,19 @@ class Opening:
 
 def opening(run: Run) -> Opening:
     """One query for each text not seen in this process before."""
-    tools = blob(run.tools_digest)
     return Opening(
-        config=AgentConfig.of(run.version.config),
+        config=_config(run.version),
         messages=conversation.opening(blob(run.system_digest), run.task, run.guidance),
-        tools=tools,
-        tools_bytes=len(dumps(tools)),
+        tools=blob(run.tools_digest),
+        tools_bytes=_size(run.tools_digest),
     )
+
+
+def _config(version: AgentVersion) -> AgentConfig:
+    config = _configs.get(version.digest)
+    if config is None:
+        config = _configs[version.digest] = AgentConfig.of(version.config)
+    return config
 
 
 def steps(run: Run, before: int | None = None) -> list[StepValue]:
@@ -63,6 +75,16 @@ def steps(run: Run, before: int | None = None) -> list[StepValue]:
     if before is not None:
         rows = rows.filter(number__lt=before)
     return [_value(row) for row in rows]
+
+
+def steps_of(run_ids: Collection[UUID]) -> dict[UUID, list[StepValue]]:
+    """The steps of many runs, each in order. At most one query."""
+    found: dict[UUID, list[StepValue]] = {}
+    if run_ids:
+        rows = Step.objects.filter(run_id__in=run_ids).order_by("number")
+        for row in rows.values("run_id", *COLUMNS):
+            found.setdefault(row.pop("run_id"), []).append(_value(row))
+    return found
 
 
 def _value(row: dict[str, Any]) -> StepValue:
@@ -153,3 +175,8 @@ def keep(content: Json) -> Blob:
 def blob(name: str) -> Any:
     """A blob's content; blobs never change, so a process reads each once."""
     return Blob.objects.get(digest=name).content
+
+
+@lru_cache(maxsize=256)
+def _size(name: str) -> int:
+    return len(dumps(blob(name)))

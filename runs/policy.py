@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from agentops.conf import product
@@ -31,9 +31,16 @@ class Live:
     tools: Mapping[str, Tool]
     prices: Mapping[str, PriceValue]
     read_at: float
+    _boxes: dict[int, tuple[AgentConfig, Toolbox]] = field(default_factory=dict)
 
     def toolbox(self, config: AgentConfig) -> Toolbox:
-        """What an agent may use at this moment."""
+        """What an agent may use at this moment; one for all runs of a version."""
+        known = self._boxes.get(id(config))
+        if known is None:
+            known = self._boxes[id(config)] = config, self._toolbox(config)
+        return known[1]
+
+    def _toolbox(self, config: AgentConfig) -> Toolbox:
         specs = {spec.name: spec for spec in registry.all_specs()}
         tools = {
             name: self._offered(specs[name], grant, config)
