@@ -21,6 +21,8 @@ from uuid import UUID
 from runs.errors import InvalidCall
 
 MAX_DEPTH = 64
+MAX_BITS = 4096
+"""Of an integer; neither Python nor a database gladly takes more digits than that."""
 QUOTE = 500
 
 Json: TypeAlias = Any
@@ -47,8 +49,10 @@ def clean(value: Any, depth: int = 0) -> Json:
     """
     if isinstance(value, str):
         return clean_text(value)
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, int):
+        return value if value.bit_length() <= MAX_BITS else "… too many digits"
     if isinstance(value, float):
         return _clean_number(value)
     if depth >= MAX_DEPTH:
@@ -58,10 +62,10 @@ def clean(value: Any, depth: int = 0) -> Json:
 
 def _clean_number(value: float) -> Json:
     """As jsonb gives it back: whole numbers so large that they have an exponent
-    come back as integers, and a digest must not change on the way."""
+    come back as integers, there is no -0.0, and a digest must not change on the way."""
     if not abs(value) < float("inf"):
         return None
-    return int(value) if abs(value) >= 1e16 else value
+    return int(value) if abs(value) >= 1e16 else value + 0.0
 
 
 def _clean_other(value: Any, depth: int) -> Json:
@@ -110,6 +114,11 @@ def chain(previous: str, text: str) -> str:
     return hashlib.sha256((previous + text).encode()).hexdigest()
 
 
+def size(text: str) -> int:
+    """Bytes of the text as UTF-8."""
+    return len(text) if text.isascii() else len(text.encode())
+
+
 def idempotency_key(
     root_run: str, tool: str, arguments: Mapping[str, Json], occurrence: int
 ) -> str:
@@ -129,7 +138,7 @@ def shorten(text: str, limit: int = QUOTE) -> str:
 def loads(text: str) -> Json:
     """Strict JSON: raises ValueError for NaN, depth and digits beyond measure."""
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except RecursionError:
         raise ValueError("nested too deep") from None
     if _depth(value) > MAX_DEPTH:
@@ -177,6 +186,13 @@ def _kind(value: Json) -> str:
 
 def _refuse(token: str) -> Json:
     raise ValueError(f"{token} is not JSON")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not abs(value) < float("inf"):
+        raise ValueError(f"{shorten(digits, 40)} is beyond measure")
+    return value
 
 
 def _depth(value: Json) -> int:
