@@ -168,7 +168,7 @@ def limit_of(limits: Mapping[str, Json], kind: Kind) -> Decimal | None:
 def breach(
     limits: Mapping[str, Json], used: Used, reservation: Reservation
 ) -> Breach | None:
-    """The first budget the next call does not fit, or None.
+    """The first budget the next call does not fit, or None; reached means stopped.
 
     The forecast is a plain one, since nobody knows how long an agent goes on: half
     of what has been used again, and at least ten calls like the next.
@@ -178,7 +178,7 @@ def breach(
         if limit is None:
             continue
         has, needs = kind.used(used), kind.needed(reservation)
-        if has + needs > limit:
+        if has + needs > limit or has >= limit > 0:
             more = max(has / 2, needs * 10)
             return Breach(
                 kind.name,

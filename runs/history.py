@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 from agentops.conf import product
 from runs import confidence, conversation, planning
 from runs.budgets import Used
-from runs.canonical import Json, digest, dumps
+from runs.canonical import Json, digest, dumps, size
 from runs.conversation import Message
 from runs.facts import Facts, Rules
 from runs.models import AgentVersion, Blob, Run, Step
@@ -179,4 +179,4 @@ def blob(name: str) -> Any:
 
 @lru_cache(maxsize=256)
 def _size(name: str) -> int:
-    return len(dumps(blob(name)))
+    return size(dumps(blob(name)))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from runs import budgets, calls, confidence, conversation, gates, parks
+from runs import budgets, calls, canonical, confidence, conversation, gates, parks
 from runs.canonical import Json, digest, dumps, shorten
 from runs.errors import InvalidCall
 from runs.facts import Action, Facts, Finish, NewStep
@@ -196,7 +196,7 @@ def _check_step(
     model = facts.config.check_model
     kept = {key: value for key, value in request.items() if key != "recent"}
     prompt = check_messages(facts.config, facts.task, kept, progress)
-    size = len(dumps(prompt)) + len(dumps(confidence.SCHEMA))
+    size = canonical.size(dumps(prompt)) + len(dumps(confidence.SCHEMA))
     return NewStep(
         StepKind.CHECK,
         RunState.EXECUTING if name != ANSWER else model_state(facts.state),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import ROUND_UP, Context, Decimal
 from functools import lru_cache
 
 from genai_prices import data_snapshot, types
@@ -20,6 +20,7 @@ BYTES_PER_TOKEN = 3
 """English runs at 4 bytes a token and more, JSON and most other scripts above 3."""
 
 _EXACT = Context(prec=60)
+_PLACES = Decimal("0.0000000001")
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,11 @@ def estimate(size_bytes: int) -> int:
 def estimated_usage(sent_bytes: int, received_bytes: int) -> Usage:
     """For a call whose endpoint gave no figures: upwards, nothing cached."""
     return Usage(input=estimate(sent_bytes), output=max(1, estimate(received_bytes)))
+
+
+def stored(amount: Decimal) -> Decimal:
+    """As the columns keep it, so that their sum is the counter; rounded upwards."""
+    return amount.quantize(_PLACES, ROUND_UP)
 
 
 def price_of(model: str, overrides: Mapping[str, Price]) -> Price | None:

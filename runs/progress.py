@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runs import conversation
-from runs.canonical import Json, chain, digest, dumps
+from runs.canonical import Json, chain, digest, dumps, size
 from runs.conversation import Message
 from runs.states import StepKind, StepStatus
 from runs.values import StepValue, VerdictKind
@@ -95,7 +95,7 @@ class Progress:
         self.encoded.append(text)
         self.made_by.append(step)
         self.chain = chain(self.chain, text)
-        self.bytes_since += len(text)
+        self.bytes_since += size(text)
 
     def take(self, step: StepValue) -> None:
         """Bring in a step; an open one changes nothing."""

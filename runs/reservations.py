@@ -28,4 +28,4 @@ def reserve(
 def worst(facts: Facts, model: str, tokens: int, output: int) -> Reservation:
     price = facts.toolbox.prices.get(model)
     money = pricing.worst_case(tokens, output, price) if price else Decimal(0)
-    return Reservation(money, tokens + output)
+    return Reservation(pricing.stored(money), tokens + output)
