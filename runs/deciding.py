@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from agentops import clock
 from runs import budgets, history, planning, points, policy, queue, recording, records
-from runs.canonical import Json, clean_object, clean_text, digest
+from runs.canonical import Json, clean, clean_object, clean_text, digest
 from runs.errors import BadInput, InvalidCall, Stale
 from runs.facts import Action, Facts, Finish, NewStep
 from runs.models import Effect, Run
@@ -268,8 +268,8 @@ def _decision(
             "note": clean_text(verdict.note),
             "arguments": _cleaned(verdict.arguments),
             "happened": verdict.happened,
-            "result": verdict.result,
-            "limits": dict(verdict.limits),
+            "result": clean(verdict.result),
+            "limits": clean_object(verdict.limits),
             "seal": park.get("seal") or {},
         },
         planned_at=now,
@@ -290,7 +290,7 @@ def _settle_effect(park: Mapping[str, Any], verdict: Verdict, now: datetime) -> 
         key=park["call"]["key"],
         status__in=[EffectStatus.UNKNOWN.value, EffectStatus.STARTED.value],
     )
-    settled.update(status=status.value, result=verdict.result, finished_at=now)
+    settled.update(status=status.value, result=clean(verdict.result), finished_at=now)
 
 
 def _go_on(

@@ -22,7 +22,7 @@ from runs.following import finish, go_on, park
 from runs.held import Held, delta_of, load, load_all, result_of, take
 from runs.models import Effect, Run
 from runs.records import Delta, Result
-from runs.repeating import to_repeat, wait
+from runs.repeating import doubted, to_repeat, wait
 from runs.results import Recorded
 from runs.states import EffectStatus, ParkReason, RunState, StepStatus
 from runs.values import Park, StepValue
@@ -83,6 +83,7 @@ def record(held: Held, outcome: Outcome) -> Work | Rest:
         raise LeaseLost
     held.refresh()
     with log.bound(step=step.number, attempt=step.attempts + 1):
+        outcome = doubted(step, outcome)
         again = to_repeat(held, step, outcome)
         if again is not None:
             return wait(held, step, outcome, again)
@@ -192,7 +193,8 @@ def _allowed_by(stands: Effect, held: Held, work: Work) -> Work:
     if stands.status == EffectStatus.DONE.value:
         held.served = True
         return replace(work, act=Give(stands.result))
-    if stands.owner == held.owner and stands.step_number == work.step:
+    mine = (held.owner, held.run_id, work.step)
+    if (stands.owner, stands.run_id, stands.step_number) == mine:
         return work
     held.served = True
     unknown = OutcomeUnknown("An earlier start of the same call never told its result.")

@@ -12,7 +12,7 @@ from runs.canonical import shorten
 from runs.facts import Action, Finish, NewStep
 from runs.held import Held
 from runs.records import Delta, Move, Planned, Record, Result
-from runs.states import EffectStatus, RunState, StepKind, StepStatus
+from runs.states import RunState, StepKind
 from runs.values import Park, StepValue
 from runs.work import Rest, Work
 from runs.working import work_for
@@ -178,9 +178,5 @@ def _settled(held: Held, result: Result | None) -> Any:
     request = last.request or {}
     if last.kind is not StepKind.TOOL or request.get("effect") != "irreversible":
         return None
-    status = {
-        StepStatus.SUCCEEDED: EffectStatus.DONE,
-        StepStatus.OUTCOME_UNKNOWN: EffectStatus.UNKNOWN,
-    }.get(result.status, EffectStatus.NOT_DONE)
     stored = (result.response or {}).get("result")
-    return request["key"], status, stored
+    return request["key"], records.effect_of(result.status), stored

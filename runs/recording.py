@@ -18,7 +18,7 @@ from django.db.models.functions import Greatest
 from runs import points, recording_sql, states
 from runs.errors import LeaseLost, Stale
 from runs.models import Attempt, Effect, Run, Step, Transition
-from runs.records import Delta, Fence, Move, Planned, Record, Result
+from runs.records import Delta, Fence, Move, Planned, Record, Result, effect_of
 from runs.signals import run_changed
 from runs.states import EffectStatus, RunState, StepStatus
 from runs.values import RunChange
@@ -237,6 +237,7 @@ def retry(fence: Fence, attempt: Attempt, delta: Delta) -> None:
     The wait is a time in the run's row: it holds no worker and survives a restart.
     An irreversible step that sent nothing is `planned` again. Raises `LeaseLost`.
     """
+    estimated = {"is_estimated": True} if delta.is_estimated else {}
     with transaction.atomic():
         if not Run.objects.filter(**fence.where).update(
             wake_at=attempt.retry_at,
@@ -247,13 +248,14 @@ def retry(fence: Fence, attempt: Attempt, delta: Delta) -> None:
             active_ms=F("active_ms") + delta.active_ms,
             tokens=F("tokens") + delta.tokens,
             cost=F("cost") + delta.cost,
+            **estimated,
         ):
             raise LeaseLost
         Step.objects.filter(run_id=fence.run_id, number=fence.sequence).update(
             status=StepStatus.PLANNED.value,
             attempts=attempt.number,
             cost=F("cost") + delta.cost,
-            is_estimated=Value(value=delta.is_estimated),
+            **estimated,
         )
         Effect.objects.filter(
             run_id=fence.run_id,
@@ -269,9 +271,11 @@ def keep_late_result(run_id: UUID, result: Result, effect_key: str) -> None:
     """The result of a step whose run was aborted meanwhile: an event, no more."""
     with transaction.atomic():
         if _close_step(run_id, result) and effect_key:
-            Effect.objects.filter(key=effect_key).update(
-                status=EffectStatus.DONE.value,
-                result=result.response,
+            Effect.objects.filter(
+                key=effect_key, run_id=run_id, status=EffectStatus.STARTED.value
+            ).update(
+                status=effect_of(result.status).value,
+                result=(result.response or {}).get("result"),
                 finished_at=Greatest(Value(result.finished_at), F("started_at")),
             )
         points.reach("inside late result")

@@ -118,6 +118,14 @@ def unparked(run: Run, now: datetime) -> dict[str, Any]:
     }
 
 
+def effect_of(status: StepStatus) -> EffectStatus:
+    """How the ledger reads once an irreversible call's step has this status."""
+    return {
+        StepStatus.SUCCEEDED: EffectStatus.DONE,
+        StepStatus.OUTCOME_UNKNOWN: EffectStatus.UNKNOWN,
+    }.get(status, EffectStatus.NOT_DONE)
+
+
 @dataclass(frozen=True)
 class Delta:
     """What is added to the run's counters. `active_ms` counts retry waits too."""

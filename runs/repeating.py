@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from datetime import timedelta
 
 from agentops.conf import product
-from runs import backoff, recording
+from runs import backoff, leases, recording
 from runs.canonical import shorten
 from runs.errors import NotSent, StepError, Transient
 from runs.held import Held
-from runs.models import Attempt
+from runs.models import Attempt, Effect
 from runs.records import Delta
 from runs.states import StepKind
 from runs.tools.base import Reconciled, Reconciliation
@@ -18,6 +19,21 @@ from runs.values import StepValue
 from runs.work import Outcome, Rest
 
 logger = logging.getLogger(__name__)
+
+
+def doubted(step: StepValue, outcome: Outcome) -> Outcome:
+    """The outcome; but that a call did not happen is believed only once whoever
+    started it is known to be dead, for else it may happen yet."""
+    found = outcome.value
+    if not isinstance(found, Reconciliation):
+        return outcome
+    if found.outcome is not Reconciled.NOT_HAPPENED:
+        return outcome
+    effect = Effect.objects.filter(key=(step.request or {}).get("key", "")).first()
+    if effect is None or leases.is_dead(effect.owner):
+        return outcome
+    words = "It has not happened so far, but what started it may still be alive."
+    return replace(outcome, value=Reconciliation(Reconciled.UNKNOWN, evidence=words))
 
 
 def to_repeat(held: Held, step: StepValue, outcome: Outcome) -> StepError | None:
