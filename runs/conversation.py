@@ -48,6 +48,10 @@ CARRY_OUT = (
 EMPTY_REPLY = (
     "Your last reply was empty. Call a tool, or give the final answer as text."
 )
+NO_CALL = (
+    "Your last reply announced a tool call and made none. Make it, or give the final"
+    " answer as text."
+)
 CUT_REPLY = (
     "Your last reply was cut off at the output limit. Answer again, and shorter."
 )
@@ -93,6 +97,7 @@ def assistant(response: dict[str, Json]) -> Message | None:
     """The model's own message as history; None if it said nothing at all."""
     calls = [_call(call) for call in response.get("calls") or []]
     content = response.get("content") or ""
+    content = content if content.strip() else ""
     if not calls and not content:
         return None
     message: Message = {"role": "assistant", "content": content or None}
@@ -127,7 +132,9 @@ def tool(call_id: str, text: str) -> Message:
 
 def plan_messages(content: str, problem: str) -> list[Message]:
     """What a plan step leaves behind; `problem` is why it was no plan, or ""."""
-    said: list[Message] = [{"role": "assistant", "content": content}] if content else []
+    said: list[Message] = (
+        [{"role": "assistant", "content": content}] if content.strip() else []
+    )
     return [user(PLAN_INSTRUCTION), *said, user(problem or CARRY_OUT)]
 
 
@@ -150,9 +157,17 @@ def call_ids(
     """
     ids: list[str] = []
     for place, (given, usable) in enumerate(raw, start=1):
-        good = usable and _NAME.fullmatch(given) and given not in {*taken, *ids}
-        ids.append(given if good else f"call_{step}_{place}")
+        known = {*taken, *ids}
+        good = usable and _NAME.fullmatch(given) and given not in known
+        ids.append(given if good else _own_id(f"call_{step}_{place}", known))
     return ids
+
+
+def _own_id(wanted: str, known: set[str]) -> str:
+    """A model may have used ours already."""
+    while wanted in known:
+        wanted += "_"
+    return wanted
 
 
 def edited_notice(arguments: dict[str, Json]) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from runs import budgets, confidence, conversation, pricing
-from runs.canonical import Json, clean_text, dumps, loads, shorten
+from runs.canonical import Json, clean_text, dumps, loads, shorten, size
 from runs.errors import InvalidCall, OutcomeUnknown, StepError, Transient
 from runs.facts import Facts
 from runs.llm.base import RawCall, Reply, Usage
@@ -24,6 +24,10 @@ from runs.states import StepKind, StepStatus
 from runs.tools import results
 from runs.tools.base import Reconciled, Reconciliation
 from runs.values import StepValue
+
+MOST_TOKENS = 1_000_000_000
+"""Of one call; what an endpoint counts beyond that is not believed."""
+ANNOUNCES_CALLS = frozenset({"tool_calls", "function_call"})
 
 
 @dataclass(frozen=True)
@@ -102,19 +106,19 @@ def _charged(
 ) -> Recorded:
     """With usage and cost; estimated upwards where the endpoint gave none."""
     usage, estimated = reply.usage, False
-    if usage is None:
+    if usage is None or max(usage.input, usage.output) > MOST_TOKENS:
         given = int((step.request or {}).get("max_output_tokens") or 0)
         said = budgets.tokens_of(
-            len(reply.content) + sum(_size(c) for c in reply.calls)
+            size(reply.content) + sum(_size(c) for c in reply.calls)
         )
         usage, estimated = Usage(max(0, step.reserved_tokens - given), said), True
     price = facts.toolbox.prices.get((step.request or {}).get("model", ""))
-    cost = pricing.cost(usage, price) if price else Decimal(0)
+    cost = pricing.stored(pricing.cost(usage, price)) if price else Decimal(0)
     return replace(recorded, usage=usage, cost=cost, is_estimated=estimated)
 
 
 def _size(call: RawCall) -> int:
-    return len(call.name) + len(str(call.arguments))
+    return size(call.name) + size(str(call.arguments))
 
 
 def _said(reply: Reply) -> dict[str, Json]:
@@ -179,6 +183,8 @@ def _nudge(reply: Reply, progress: Progress) -> dict[str, Json]:
         return {"nudge": "empty", "note": conversation.CUT_REPLY}
     if not reply.content.strip():
         return {"nudge": "empty", "note": conversation.EMPTY_REPLY}
+    if reply.finish_reason in ANNOUNCES_CALLS:
+        return {"nudge": "empty", "note": conversation.NO_CALL}
     left = progress.open_items()
     if left and not progress.plan_nudges:
         return {"nudge": "plan", "note": conversation.open_items(left)}
@@ -188,6 +194,8 @@ def _nudge(reply: Reply, progress: Progress) -> dict[str, Json]:
 def _check(step: StepValue, reply: Reply, facts: Facts, progress: Progress) -> Recorded:
     said = {"content": reply.content, "model": reply.model}
     try:
+        if reply.finish_reason == "length":
+            raise InvalidCall("The check's answer was cut off at the output limit.")
         read = confidence.read(reply.content, len(facts.config.review_when))
     except InvalidCall as error:
         response = said | {"problem": error.message}
