@@ -214,6 +214,9 @@ AGENTOPS_TOOL_DATABASE_URL = env.text("AGENTOPS_TOOL_DATABASE_URL")
 # Log
 LOGGING = log.config()
 
+# Only the command `demo` sets this: it offers sign-ins without a password.
+AGENTOPS_DEMO = env.flag("AGENTOPS_DEMO")
+
 # The product
 AGENTOPS = conf.from_environment()
 OPENAI_API_KEY = env.text("OPENAI_API_KEY")

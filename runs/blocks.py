@@ -231,7 +231,8 @@ def _compaction(step: Step) -> Iterator[Block]:
 
 
 def _error(step: Step) -> Iterator[Block]:
-    if step.error_text:
+    told = str(said(step).get("text") or "")
+    if step.error_text and step.error_text not in told:
         yield Block("code", step.error_text, "What went wrong")
 
 

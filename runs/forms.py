@@ -135,7 +135,7 @@ class TaskForm(forms.Form):
         values = {
             name: self.cleaned_data.get(f"inputs.{name}") for name in self._properties
         }
-        return {n: clean(v) for n, v in values.items() if v not in (None, "")}
+        return {n: clean(_whole(v)) for n, v in values.items() if v not in (None, "")}
 
     @property
     def limits(self) -> dict[str, Json]:
@@ -155,6 +155,12 @@ class TaskForm(forms.Form):
         """Put what the service found wrong beside the fields it is about."""
         for name, wrong in error.fields.items():
             self.add_error(name if name in self.fields else None, wrong)
+
+
+def _whole(value: Any) -> Any:
+    """30.0 as 30: the task is read by people and models."""
+    is_whole = isinstance(value, float) and value.is_integer()
+    return int(value) if is_whole else value
 
 
 def _is_input(name: str) -> bool:

@@ -131,7 +131,7 @@ def _facts(run: Run, steps: list[Step], tries: list[Attempt]) -> dict[str, Any]:
     config = run.version.config
     return {
         "model": model_words(config.get("model", ""), steps),
-        "check_model": config.get("check_model", "") or "the default",
+        "check_model": model_words(config.get("check_model", ""), []),
         "waited_s": run.waited_ms / 1000,
         "retries": len(tries),
     }
@@ -148,7 +148,7 @@ def model_words(configured: str, steps: list[Step]) -> str:
     name = next((name for name in reversed(ran) if name), configured)
     if "demo" in name.lower() or settings.AGENTOPS_PROVIDER == "demo":
         return "demo model"
-    return name or settings.OPENAI_MODEL
+    return name or "the default"
 
 
 def may_cancel(run: Run, user: User) -> bool:

@@ -204,18 +204,20 @@ class Plan:
 
 def plan_of(run: Run, step: Step | None = None) -> Plan:
     """The plan with the item being worked on marked (items count from 1)."""
-    active = step.plan_item if step and not RunState(run.state).is_final else None
+    state = RunState(run.state)
+    active = step.plan_item if step and not state.is_final else None
+    mark = ("wait", "pause") if state is RunState.AWAITING_HUMAN else ("run", "run")
     items = [
-        _plan_item(item, place == active)
+        _plan_item(item, mark if place == active else None)
         for place, item in enumerate(run.plan, start=1)
     ]
     return Plan(items, run.plan_revision)
 
 
-def _plan_item(item: Json, is_active: bool) -> PlanItem:
+def _plan_item(item: Json, active: tuple[str, str] | None) -> PlanItem:
     status = str(item.get("status", "open"))
     tone, icon = PLAN_TONES.get(status, PLAN_TONES["open"])
-    if status == "open" and is_active:
-        tone, icon = "run", "run"
+    if status == "open" and active:
+        tone, icon = active
     reason = str(item.get("reason") or "")
     return PlanItem(str(item.get("text", "")), reason, tone, icon, status)

@@ -239,9 +239,19 @@ def result_in_brief(result: Json, text: str) -> str:
     if isinstance(result, list):
         return words.plural(len(result), "item")
     if isinstance(result, dict):
-        pairs = [f"{name} {plain(value)}" for name, value in result.items()]
-        return _first_line(", ".join(pairs))
+        return _first_line(_pairs(result))
     return _first_line(plain(result) if result not in (None, "") else text)
+
+
+def _pairs(result: dict[str, Json]) -> str:
+    """What was computed or sent, before ids that only programs read."""
+    if "value" in result:
+        return f"{result.get('expression', '')} = {plain(result['value'])}".lstrip(" =")
+    if result.get("to") and "sent" in result:
+        to = result["to"]
+        return "Sent to " + (", ".join(map(str, to)) if isinstance(to, list) else to)
+    telling = {name: value for name, value in result.items() if "id" not in name}
+    return ", ".join(f"{name} {plain(value)}" for name, value in telling.items())
 
 
 def _of_check(step: Step) -> tuple[str, str, str]:

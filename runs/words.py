@@ -29,19 +29,25 @@ def money(amount: Decimal | float | str | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """How long: 0.04 s, 18.9 s, 1 m 12 s, 5 min, 2 h 14 m, 3 d 4 h."""
+    """How long: 3 ms, 0.04 s, 18.9 s, 1 m 12 s, 5 min, 2 h 14 m, 3 d 4 h."""
     if seconds is None:
         return ""
-    if seconds < 0.1:
-        return f"{max(seconds, 0):.2f} s"
     if round(seconds, 1) < MINUTE:
-        return f"{seconds:.1f} s" if seconds % 1 else f"{seconds:.0f} s"
+        return _short(max(seconds, 0.0))
     whole = round(seconds)
     if whole < HOUR:
         return _pair(whole, MINUTE, ("min", "m"), "s")
     if whole < DAY:
         return _pair(whole // MINUTE, HOUR // MINUTE, ("h", "h"), "m")
     return _pair(whole // HOUR, DAY // HOUR, ("d", "d"), "h")
+
+
+def _short(seconds: float) -> str:
+    if seconds < 0.01:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 0.1:
+        return f"{seconds:.2f} s"
+    return f"{seconds:.1f} s" if seconds % 1 else f"{seconds:.0f} s"
 
 
 def _pair(whole: int, unit: int, names: tuple[str, str], rest: str) -> str:

@@ -32,6 +32,7 @@ def test_money_has_enough_digits(amount, shown):
 @pytest.mark.parametrize(
     ("seconds", "shown"),
     [
+        (0.0031, "3 ms"),
         (0.04, "0.04 s"),
         (3.44, "3.4 s"),
         (7, "7 s"),
