@@ -22,6 +22,7 @@ from django_q.signals import post_spawn
 
 from runs import health, queue
 from runs.flag import Flag, draining
+from runs.losses import DATABASE_LOST
 
 # A worker that ran over its time is given so long to end by itself.
 TIMED_OUT_S = 2.0
@@ -29,7 +30,6 @@ TIMED_OUT_S = 2.0
 LATE_S = 10.0
 STUCK_S = 30.0
 
-DATABASE_LOST = (db.OperationalError, db.InterfaceError)
 
 logger = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID
 
-from django.db import InterfaceError, OperationalError, connection
+from django.db import connection
 
 from agentops import log
 from agentops.conf import product
@@ -31,11 +31,10 @@ from runs import leases, queue, timers
 from runs.errors import LeaseLost
 from runs.flag import draining
 from runs.heart import Heart
+from runs.losses import DATABASE_LOST, database_answers
 from runs.pool import Done, Pool
 from runs.slots import Slot
 from runs.work import Outcome, Rest, Work
-
-DATABASE_LOST = (OperationalError, InterfaceError)
 
 CLAIM_AT_ONCE = 50
 # A run due within this time is waited for: the sweep, which finds it too, comes
@@ -346,7 +345,7 @@ class Driver:
     def _may_repeat(self, run_id: UUID) -> bool:
         """Yes, but not for ever if it is this result that the database refuses."""
         self._refused[run_id] += 1
-        return self._refused[run_id] < RECORD_TRIES or not _database_answers()
+        return self._refused[run_id] < RECORD_TRIES or not database_answers()
 
     def _bearing_losses(self, act: Callable[[], None]) -> None:
         """Do it; if the database is away, wait a moment, longer each time."""
@@ -394,12 +393,3 @@ class LoneDriver(Driver):
 
     def _wake_successor(self) -> None:
         queue.wake_alone()
-
-
-def _database_answers() -> bool:
-    try:
-        connection.close()
-        connection.ensure_connection()
-    except DATABASE_LOST:
-        return False
-    return True

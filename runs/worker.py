@@ -20,8 +20,9 @@ from django.db import Error, connection
 from agentops import clock
 from agentops.conf import product
 from runs import health, leases, lifeline, queue, slots
-from runs.cluster import DATABASE_LOST, Cluster, Watchdog
+from runs.cluster import Cluster, Watchdog
 from runs.flag import draining
+from runs.losses import DATABASE_LOST
 
 RETRY_S = 2.0
 PLACE_S = 3.0
