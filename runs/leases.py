@@ -160,12 +160,16 @@ def is_dead(owner: str) -> bool:
 
     Yes if its driver has ended, if it has been silent for so long that its row was
     pruned, or if it ran on this host and the lock of its slot is free. A driver on
-    another host that merely fell silent is not proved dead.
+    another host that merely fell silent is not proved dead, nor is one whose locks
+    this process may not read.
     """
     driver = Driver.objects.filter(owner=owner).first()
     if driver is None or driver.ended_at is not None:
         return True
-    return driver.host == slots.host() and slots.is_free(driver.slot)
+    try:
+        return driver.host == slots.host() and slots.is_free(driver.slot)
+    except OSError:
+        return False
 
 
 @points.write("prune drivers")
@@ -188,7 +192,7 @@ def _due() -> RunQuerySet:
 
 def _held(owner: str) -> RunQuerySet:
     """By way of the index on `wake_at`, which every leased run has."""
-    return Run.objects.filter(lease_owner=owner, wake_at__isnull=False)
+    return Run.objects.filter(lease_owner=owner, wake_at__isnull=False).order_by()
 
 
 def _until(now: datetime) -> datetime:

@@ -11,12 +11,14 @@ import contextlib
 import fcntl
 import os
 import socket
+import time
 import uuid
 from pathlib import Path
 
 from django.conf import settings
 
 MAIN = 0
+ASKING_S = 0.02
 
 _open_files: set[int] = set()
 
@@ -49,9 +51,13 @@ def take(number: int) -> Slot | None:
 
 def take_first(numbers: range) -> Slot | None:
     """The first free slot among these."""
-    for number in numbers:
-        if slot := take(number):
-            return slot
+    for is_last_try in (False, True):
+        for number in numbers:
+            if slot := take(number):
+                return slot
+        if not is_last_try:
+            # Somebody may have been asking whether it is free in this very moment.
+            time.sleep(ASKING_S)
     return None
 
 
@@ -93,15 +99,15 @@ def _folder() -> Path:
 
 
 def _folder_id() -> str:
-    """Made by whoever comes first; linking it in place is atomic."""
-    path = _folder() / "id"
-    if not path.exists():
-        mine = _folder() / f"id.{uuid.uuid4().hex}"
-        mine.write_text(uuid.uuid4().hex[:12])
-        with contextlib.suppress(FileExistsError):
-            os.link(mine, path)
-        mine.unlink()
-    return path.read_text()
+    """Written by whoever comes first, under the file's own lock."""
+    with (_folder() / "id").open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        found = file.read()
+        if not found:
+            found = uuid.uuid4().hex[:12]
+            file.write(found)
+    return found
 
 
 def _close_in_child() -> None:

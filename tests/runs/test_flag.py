@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-import os
+import subprocess
+import sys
 import time
 
 from runs.flag import Flag
+from tests.support.project import ROOT
+
+FAMILY = """
+import os, sys
+from runs.flag import Flag
+
+to_child, to_parent = Flag(), Flag()
+child = os.fork()
+if child == 0:
+    to_parent.set()
+    os._exit(0 if to_child.wait(10) else 1)
+heard = to_parent.wait(10)
+to_child.set()
+sys.exit(os.waitpid(child, 0)[1] or not heard)
+"""
 
 
 def test_a_child_sees_what_the_parent_sets_and_the_other_way_round():
-    to_child, to_parent = Flag(), Flag()
-    child = os.fork()
-    if child == 0:
-        to_parent.set()
-        os._exit(0 if to_child.wait(10) else 1)
+    done = subprocess.run(
+        [sys.executable, "-c", FAMILY], cwd=ROOT, timeout=30, check=False
+    )
 
-    assert to_parent.wait(10)
-    to_child.set()
-
-    assert os.waitpid(child, 0)[1] == 0
+    assert done.returncode == 0
 
 
 def test_waiting_ends_without_it():

@@ -273,6 +273,14 @@ def test_who_left_the_lock_of_a_slot_here_is_dead():
     assert leases.is_dead("here")
 
 
+def test_locks_that_cannot_be_read_prove_nothing(settings, tmp_path):
+    make_driver("here")
+    (tmp_path / "file").touch()
+    settings.VAR_DIR = tmp_path / "file"
+
+    assert not leases.is_dead("here")
+
+
 def test_silence_on_another_host_proves_nothing():
     make_driver("there", host="other/1", beat_at=in_seconds(-3600))
 
