@@ -6,16 +6,17 @@ import threading
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import connections, transaction
 
 from reviews import services
 from reviews.models import Decision, Review
 from reviews.services import StaleReview
 from runs import services as run_services
 from runs.errors import AgentOpsError
-from runs.models import Step, Transition
+from runs.models import Run, Step, Transition
 from runs.tools import registry as tools
 from tests.support import factory
+from tests.support.wait import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -120,6 +121,22 @@ def test_a_decision_and_a_cancelled_run_do_not_both_happen(two, round_):
     assert decided_steps(review) == is_decided
 
 
+@pytest.mark.postgres
+def test_a_decision_that_waits_for_the_run_holds_no_review(two):
+    """Else it and whoever has the run would wait for each other for ever."""
+    review = factory.park()
+    deciding = threading.Thread(target=_and_close(approving(review, two[0])))
+
+    with transaction.atomic():
+        Run.objects.select_for_update().get(pk=review.run_id)
+        deciding.start()
+        wait_until(_somebody_waits, what="the decision waiting for the run")
+        Review.objects.select_for_update(nowait=True).get(pk=review.pk)
+
+    deciding.join(10)
+    assert Decision.objects.count() == 1
+
+
 @pytest.mark.parametrize("round_", range(ROUNDS))
 def test_an_item_is_claimed_by_one(two, round_):
     review = factory.park()
@@ -135,3 +152,21 @@ def _left(review):
     return Transition.objects.filter(
         run=review.run, from_state="awaiting_human"
     ).count()
+
+
+def _and_close(act):
+    """The act as a thread of its own does it."""
+
+    def perform():
+        try:
+            act()
+        finally:
+            connections.close_all()
+
+    return perform
+
+
+def _somebody_waits():
+    with connections["default"].cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_locks WHERE NOT granted")
+        return cursor.fetchone()
