@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
 
 from runs.states import StepStatus
 
@@ -157,23 +156,19 @@ def _execute(statement: str, values: Sequence[Any]) -> int:
     """
     from psycopg import Cursor
 
-    connection.close_if_health_check_failed()
-    connection.ensure_connection()
-    connection.validate_no_broken_transaction()
-    inner = connection.connection
-    is_pooled = connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"]
+    django = connections[DEFAULT_DB_ALIAS]
+    django.close_if_health_check_failed()
+    django.ensure_connection()
+    django.validate_no_broken_transaction()
+    inner = django.connection
+    is_pooled = django.settings_dict["DISABLE_SERVER_SIDE_CURSORS"]
     inner.prepare_threshold = None if is_pooled else 0
-    with connection.wrap_database_errors, Cursor(inner) as cursor:
-        cursor.execute(statement, [_text(value) for value in values])
+    texts = [v if v is None or type(v) is str else str(v) for v in values]
+    with django.wrap_database_errors, Cursor(inner) as cursor:
+        cursor.execute(statement, texts)
         row = cursor.fetchone()
     return int(row[0]) if row else 0
 
 
 def _json(value: Any) -> str | None:
     return None if value is None else _encode(value)
-
-
-def _text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return value.isoformat() if isinstance(value, datetime) else str(value)

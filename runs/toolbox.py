@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 
 from runs.canonical import Json, digest, idempotency_key
 from runs.pricing import Price
@@ -31,12 +32,15 @@ class Offered:
 
     def seal(self, arguments: Json) -> dict[str, str]:
         """What must be the same when the call runs as when it was let through."""
+        return {"arguments": digest(arguments), **self._terms}
+
+    @cached_property
+    def _terms(self) -> dict[str, str]:
+        """The seal's part that is the same for every call."""
+        policy = [self.policy.value, str(self.threshold.normalize()), self.untrusted]
         return {
-            "arguments": digest(arguments),
             "schema": digest(self.spec.parameters),
-            "policy": digest(
-                [self.policy.value, str(self.threshold.normalize()), self.untrusted]
-            ),
+            "policy": digest(policy),
             "settings": digest(dict(self.settings)),
         }
 
