@@ -18,7 +18,7 @@ import time
 import urllib.request
 import weakref
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import httpcore2
@@ -182,13 +182,25 @@ class _Backend(httpcore2.NetworkBackend):
 
 
 class _Stream(httpcore2.NetworkStream):
+    """What is written waits for more, so that head and body leave together."""
+
     def __init__(self, inner: httpcore2.NetworkStream) -> None:
         self._inner = inner
+        self._unsent = b""
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        # The core does not mind a failed write either: the reply says more.
+        with suppress(httpcore2.WriteError):
+            self._send()
         return self._inner.read(max_bytes, remaining())
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._unsent += buffer
+        if len(self._unsent) >= WRITE_BYTES:
+            self._send()
+
+    def _send(self) -> None:
+        buffer, self._unsent = self._unsent, b""
         for start in range(0, len(buffer), WRITE_BYTES):
             piece = buffer[start : start + WRITE_BYTES]
             self._inner.write(piece, remaining(httpcore2.WriteTimeout))
