@@ -98,12 +98,12 @@ def test_what_waits_for_a_retry_is_waited_for():
 
 
 def test_a_lease_is_kept_however_long_an_act_takes(configured):
-    configured(poll_s=0.01, lease_s=0.5, heartbeat_s=0.1)
+    configured(poll_s=0.01, lease_s=1.5, heartbeat_s=0.1)
     make_run()
     stolen = []
 
     def act():
-        for _ in range(10):
+        for _ in range(20):
             time.sleep(0.1)
             stolen.extend(leases.claim("thief", 1))
 
