@@ -13,6 +13,7 @@ from runs.models import Attempt, Blob, Effect, Run, Step, Transition
 from runs.states import EffectStatus, RunState, StepKind
 
 STEPS = 100
+MOST_STEPS = 500
 MOST_TRANSITIONS = 300
 EFFECTS = {
     EffectStatus.STARTED: ("run", "started, no result yet"),
@@ -22,11 +23,14 @@ EFFECTS = {
 }
 
 
-def of(run: Run, user: User) -> dict[str, Any]:
-    """The whole context: six queries, whatever the length of the run."""
+def of(run: Run, user: User, first: int | None = None) -> dict[str, Any]:
+    """The whole context: six queries, whatever the length of the run.
+
+    `first` is the step the reader's list begins with, so that it does not lose its
+    head while the run goes on; without it the newest `STEPS` are shown.
+    """
     state = RunState(run.state)
-    newest = list(run.steps.order_by("-number")[: STEPS + 1])
-    steps = newest[:STEPS][::-1]
+    steps = _newest(run, first)
     last = steps[-1] if steps else None
     tries = list(Attempt.objects.filter(run=run).order_by("step_number", "number"))
     entries = timeline.entries(steps, tries, holds=state is RunState.AWAITING_HUMAN)
@@ -39,7 +43,7 @@ def of(run: Run, user: User) -> dict[str, Any]:
         "plan": standing.plan_of(run, last),
         "meters": standing.meters(run, last),
         "entries": entries,
-        "earlier": steps[0].number if len(newest) > STEPS else 0,
+        "earlier": steps[0].number if steps and steps[0].number > 1 else 0,
         "picture": waterfall.draw(entries),
         "transitions": list(_transitions(run)),
         "effects": effects(run),
@@ -52,6 +56,13 @@ def of(run: Run, user: User) -> dict[str, Any]:
         "ended": _ending(run),
         "may_review": user.has_perm("reviews.decide_review"),
     }
+
+
+def _newest(run: Run, first: int | None) -> list[Step]:
+    newest = run.steps.order_by("-number")
+    if first is None:
+        return list(newest[:STEPS])[::-1]
+    return list(newest.filter(number__gte=first)[:MOST_STEPS])[::-1]
 
 
 def earlier(run: Run, before: int | None) -> dict[str, Any]:
@@ -67,6 +78,7 @@ def earlier(run: Run, before: int | None) -> dict[str, Any]:
     return {
         "run": run,
         "title": standing.title_of(run.task),
+        "is_earlier": True,
         "entries": timeline.entries(shown, tries, holds=holds),
         "earlier": shown[0].number if len(found) > STEPS else 0,
     }

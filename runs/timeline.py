@@ -145,7 +145,7 @@ def _entry(
         lead=lead,
         said=rest,
         tone=tone,
-        seconds=seconds_of(step, before),
+        seconds=seconds_of(step, before, tries),
         attempts=tries,
     )
 
@@ -155,13 +155,19 @@ def title(step: Step) -> str:
     return titled(step.name) if kind is StepKind.TOOL else KIND_TITLES[kind]
 
 
-def seconds_of(step: Step, before: datetime | None = None) -> float | None:
-    """How long it took, or has taken so far; for a decision, the wait before it."""
+def seconds_of(
+    step: Step, before: datetime | None = None, tries: Sequence[Attempt] = ()
+) -> float | None:
+    """How long it took, or has taken so far, failed tries and their waits included.
+
+    For a decision it is the wait before it.
+    """
+    start = tries[0].started_at if tries else step.started_at
     if step.kind == StepKind.DECISION:
         return words.between(before or step.planned_at, step.finished_at)
     if step.finished_at is None and StepStatus(step.status).is_open:
-        return words.between(step.started_at, clock.now())
-    return words.between(step.started_at or step.planned_at, step.finished_at)
+        return words.between(start, clock.now())
+    return words.between(start or step.planned_at, step.finished_at)
 
 
 def _icon(step: Step, tone: str) -> str:
@@ -295,7 +301,8 @@ def _of_compaction(step: Step) -> tuple[str, str, str]:
 
 
 def _first_line(text: str) -> str:
-    lines = [line.strip("#*> \t") for line in str(text).splitlines()]
+    plain_text = str(text).replace("**", "").replace("`", "")
+    lines = [line.strip("#*> \t") for line in plain_text.splitlines()]
     return shorten(next((line for line in lines if line), ""), SAID)
 
 

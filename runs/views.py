@@ -154,7 +154,9 @@ def detail(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
 def live(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
     """The page's content once more; the last one tells the browser to stop asking."""
     run = _run(request, run_id)
-    response = render(request, "runs/_run.html", page.of(run, request.user))
+    first = _number(request.GET.get("from", ""))
+    context = page.of(run, request.user, first) | {"is_fragment": True}
+    response = render(request, "runs/_run.html", context)
     if not RunState(run.state).is_active:
         return HttpResponseStopPolling(response.content)
     return response
@@ -176,8 +178,7 @@ def watch(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
 def steps(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
     """The steps before the one named by `before`, for histories of any length."""
     run = _run(request, run_id)
-    before = request.GET.get("before", "")
-    context = page.earlier(run, int(before) if before.isdecimal() else None)
+    context = page.earlier(run, _number(request.GET.get("before", "")))
     name = "runs/_steps.html" if request.htmx else "runs/steps.html"
     return render(request, name, context)
 
@@ -231,6 +232,10 @@ def _run(request: AuthenticatedRequest, run_id: UUID) -> Run:
     return get_object_or_404(
         runs.select_related("agent", "version", "submitter"), pk=run_id
     )
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
 
 
 def _find(request: AuthenticatedRequest, text: str) -> Run | None:

@@ -136,11 +136,13 @@ def test_the_open_step_of_a_parked_run_is_held_and_not_running():
 
 
 def test_failed_tries_belong_to_their_step():
-    tries = [Attempt(step_number=2, number=1), Attempt(step_number=2, number=2)]
+    early = START - timedelta(seconds=10)
+    tries = [Attempt(step_number=2, number=n, started_at=early) for n in (1, 2)]
 
     first, second = timeline.entries([step("model", 1), step("model", 2)], tries)
 
     assert (len(first.attempts), len(second.attempts)) == (0, 2)
+    assert (first.seconds, second.seconds) == (2.0, 12.0)
 
 
 @pytest.mark.parametrize("kind", ["plan", "model", "tool", "check", "compaction"])

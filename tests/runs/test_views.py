@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 
 from agentops import clock
-from runs.models import Agent, Run
+from runs.models import Agent, Run, Step
 from tests.support.rows import make_run
 
 pytestmark = pytest.mark.django_db
@@ -240,6 +240,52 @@ def test_run_again_fills_the_form_in(as_submitter, agent, people):
 
 
 # One run
+
+
+def add_steps(run: Run, number: int) -> None:
+    now = clock.now()
+    done = {"status": "succeeded", "state": "executing", "kind": "model"}
+    Step.objects.bulk_create(
+        Step(run=run, number=n, planned_at=now, finished_at=now, **done)
+        for n in range(1, number + 1)
+    )
+
+
+def test_a_long_history_comes_in_pages_without_a_gap(as_operator):
+    run = make_run()
+    add_steps(run, 230)
+
+    newest = as_operator.get(page_of(run)).context
+    middle = as_operator.get(
+        page_of(run, "steps"), {"before": newest["earlier"]}
+    ).context
+    oldest = as_operator.get(
+        page_of(run, "steps"), {"before": middle["earlier"]}
+    ).context
+
+    shown = [e.number for part in (oldest, middle, newest) for e in part["entries"]]
+    assert shown == list(range(1, 231))
+    assert oldest["earlier"] == 0
+
+
+def test_a_refresh_keeps_the_head_of_the_list(as_operator):
+    run = make_run()
+    add_steps(run, 130)
+
+    entries = as_operator.get(page_of(run, "live"), {"from": "20"}).context["entries"]
+
+    assert (entries[0].number, entries[-1].number) == (20, 130)
+
+
+def test_the_page_takes_the_same_queries_however_long_the_run(
+    as_operator, django_assert_max_num_queries
+):
+    run = make_run()
+    add_steps(run, 100)
+    as_operator.get(page_of(run))
+
+    with django_assert_max_num_queries(20):
+        as_operator.get(page_of(run))
 
 
 def test_a_run_is_shown_to_its_submitter(as_submitter, people):
