@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from runs import slots
 from tests.support.fleet import (
     assert_well,
     assert_whole,
@@ -79,12 +80,15 @@ def test_a_second_signal_stops_at_once(live_project):
         assert "Traceback" not in project.log("worker")
 
 
-def test_a_second_worker_in_the_same_folder_is_refused(live_project):
-    project = live_project(web=False)
+def test_a_second_worker_in_the_same_folder_is_refused(live_project, settings):
+    project = live_project(web=False, worker=False)
+    settings.VAR_DIR = project.folder / "var"
+    place = slots.take(slots.MAIN)
+    assert place
 
     second = project.manage("worker", check=False)
 
+    place.free()
     assert second.returncode == 1
     assert "Another worker runs with" in second.stderr
     assert "Traceback" not in second.stderr
-    assert_well(project)
