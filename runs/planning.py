@@ -89,14 +89,17 @@ def model_state(state: RunState) -> RunState:
     return RunState.EXECUTING if state in fresh else RunState.OBSERVING
 
 
-def _compaction(facts: Facts, progress: Progress) -> NewStep | None:
-    """Shorten old results, the last two turns aside; None if that gains nothing."""
+def _compaction(
+    facts: Facts, progress: Progress, *, turns_kept: int = 2
+) -> NewStep | None:
+    """Shorten old results, the last turns aside; None if that gains nothing."""
     assistants = [
         number
         for message, number in zip(progress.messages, progress.made_by, strict=True)
         if message["role"] == "assistant"
     ]
-    upto = assistants[-2] - 1 if len(assistants) > 1 else 0
+    turns = [*assistants, facts.sequence + 1]
+    upto = turns[-1 - turns_kept] - 1 if len(turns) > turns_kept else 0
     gain = any(
         conversation.shortened(message) is not message
         for message, number in zip(progress.messages, progress.made_by, strict=True)
@@ -110,11 +113,20 @@ def _compaction(facts: Facts, progress: Progress) -> NewStep | None:
 
 
 def _shortened_after_overflow(facts: Facts, progress: Progress) -> NewStep | None:
-    """The endpoint said the prompt is too long: shorten it, once."""
+    """The endpoint said the prompt is too long: shorten it, once.
+
+    The last turns too, where nothing else is left to shorten.
+    """
     last = progress.last
     if last is None or last.error_class != "context":
         return None
-    return _compaction(facts, progress)
+    if progress.compacted_at == last.number - 1:
+        return None
+    return (
+        _compaction(facts, progress)
+        or _compaction(facts, progress, turns_kept=1)
+        or _compaction(facts, progress, turns_kept=0)
+    )
 
 
 # ---- calls

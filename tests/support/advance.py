@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from agentops import clock
 from runs import engine, leases
@@ -53,6 +54,12 @@ def settle(run: Run, owner: str = OWNER) -> Run:
     while run.wake_at is not None:
         run = advance(run, owner=owner)
     return run
+
+
+def park_of(run: Run) -> dict[str, Any]:
+    """Why the run waits for a person."""
+    assert run.park, f"the run is {run.state}"
+    return dict(run.park)
 
 
 def release(run: Run) -> None:

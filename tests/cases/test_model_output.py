@@ -1,0 +1,419 @@
+"""Rows M: what models answer, and what becomes of the run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from runs import policy
+from runs.canonical import idempotency_key
+from runs.models import Effect, Step, Tool
+from runs.services import start
+from runs.values import VerdictKind
+from tests.cases.conftest import case_agent
+from tests.flows.conftest import decide
+from tests.support.acts import acts
+from tests.support.advance import provider, settle
+from tests.support.replies import call, calls, check, completion, error, json_body, text
+
+pytestmark = pytest.mark.django_db
+
+DONE = text("Done.")
+
+
+def play(run, *script, **options):
+    """The run at its end or park, and the model that was asked."""
+    with provider(*script, **options) as model:
+        run = settle(run)
+    return run, model
+
+
+def entry(name, id="c1", **function):  # noqa: A002
+    return {"id": id, "type": "function", "function": {"name": name, **function}}
+
+
+def echoed(result):
+    return json.loads(result)["said"]
+
+
+def test_m01_broken_arguments_are_fed_back_and_siblings_run(run):
+    broken = call("echo", '{"{"text": 1}' + "x" * 5000)
+
+    run, model = play(run, calls(broken, ("echo", {"text": "b"})), DONE)
+
+    fed_back, good = model.requests[1].tool_results
+    assert run.state == "completed"
+    assert "The arguments of echo are not valid JSON" in fed_back
+    assert "char 4" in fed_back
+    assert len(fed_back) < 700
+    assert echoed(good) == "b"
+
+
+def test_m01_bad_turns_in_a_row_park(run):
+    run, model = play(run, then=calls(call("echo", '{"{"')))
+
+    assert run.park_reason == "invalid_calls"
+    assert len(model.requests) == 3
+
+
+def test_m03_arguments_that_are_an_object_run_and_go_back_as_text(run):
+    run, model = play(run, calls(entry("echo", arguments={"text": "x"})), DONE)
+
+    sent = model.requests[1].messages[-2]["tool_calls"][0]["function"]["arguments"]
+    assert sent == '{"text":"x"}'
+    assert echoed(model.requests[1].tool_results[0]) == "x"
+    assert run.state == "completed"
+
+
+@pytest.mark.parametrize("given", [{"arguments": ""}, {"arguments": None}, {}])
+def test_m04_no_arguments_count_as_an_empty_object(run, given):
+    script = [calls(entry("ping", **given), entry("echo", id="c2", **given)), DONE]
+
+    run, model = play(run, *script)
+
+    pong, fed_back = model.requests[1].tool_results
+    assert pong == "pong"
+    assert "text: Field required" in fed_back
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"text": "x"} That is it.',
+        '```json\n{"text": "x"}\n```',
+        "{'text': 'x', 'really': True}",
+    ],
+)
+def test_m07_arguments_with_something_around_them_are_fed_back(run, raw):
+    script = [calls(("echo", {"text": "first"})), calls(call("echo", raw)), DONE]
+
+    run, model = play(run, *script)
+
+    kept, fed_back = model.requests[2].tool_results
+    assert echoed(kept) == "first"
+    assert "not valid JSON" in fed_back
+    assert run.state == "completed"
+
+
+@pytest.mark.parametrize("raw", ["[1]", "42", "null", '"text"', "true"])
+def test_m08_arguments_that_are_no_object_are_fed_back(run, raw):
+    run, model = play(run, calls(call("echo", raw)), DONE)
+
+    assert "not a JSON object" in model.requests[1].tool_results[0]
+    assert run.state == "completed"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [({}, "what:"), ({"what": 7}, "what:"), ({"what": "x", "more": 1}, "more:")],
+)
+def test_m09_an_invalid_call_is_neither_checked_nor_shown_to_anybody(
+    run, arguments, field
+):
+    run, model = play(run, calls(("post", arguments)), DONE)
+
+    assert field in model.requests[1].tool_results[0]
+    assert not Step.objects.filter(kind="check").exists()
+    assert acts() == []
+
+
+@pytest.mark.parametrize("asks", ["ask_below", "always"])
+def test_m10_an_unknown_tool_is_answered_with_those_there_are(boss, asks):
+    grants = {name: {"policy": asks} for name in ("echo", "post")}
+    run = start(agent=case_agent(grants=grants), by=boss, task="Work")
+
+    run, model = play(run, then=calls(("no_such_tool", {})))
+
+    assert "Tools: echo, post." in model.requests[1].tool_results[0]
+    assert (run.park_reason, len(model.requests)) == ("invalid_calls", 3)
+
+
+@pytest.mark.parametrize("given", ["", None, "absent", "a b", "x" * 200])
+def test_m13_a_call_without_a_usable_id_gets_ours_and_the_key_is_its_own(run, given):
+    letter = entry("post", id=given, arguments='{"what": "x"}')
+    if given == "absent":
+        del letter["id"]
+
+    run, model = play(run, calls(letter), check(0.9), DONE)
+
+    *_, assistant, answer = model.requests[-1].messages
+    assert assistant["tool_calls"][0]["id"] == answer["tool_call_id"] != given
+    key = idempotency_key(str(run.pk), "post", {"what": "x"}, 1)
+    assert [act["key"] for act in acts()] == [key]
+
+
+def test_m15_the_same_act_twice_in_one_turn_runs_once_without_a_person(run, boss):
+    twice = calls(("post", {"what": "x"}), ("post", {"what": "x"}))
+
+    with provider(twice, check(0.99), DONE) as model:
+        run = settle(run)
+        parked = (run.park_reason, len(acts()))
+        decide(run, boss, VerdictKind.REJECT, text="Once is enough.")
+        run = settle(run)
+
+    assert parked == ("repeated_call", 1)
+    assert len(model.requests[-1].tool_results) == 2
+    assert len(acts()) == 1
+
+
+def test_m16_two_calls_of_one_tool_both_run_in_order(run):
+    script = [calls(("echo", {"text": "X"}), ("echo", {"text": "Y"})), DONE]
+
+    run, model = play(run, *script)
+
+    assert [echoed(r) for r in model.requests[1].tool_results] == ["X", "Y"]
+
+
+def test_m17_one_failed_call_takes_nothing_from_the_others(run):
+    script = [calls(("picky", {"text": "a"}), ("echo", {"text": "b"})), DONE]
+
+    run, model = play(run, *script)
+
+    assert model.requests[1].tool_results[0] == "Error: not like that"
+    assert echoed(model.requests[1].tool_results[1]) == "b"
+    assert run.state == "completed"
+
+
+@pytest.mark.parametrize("finish", ["stop", None, "eos", "length"])
+def test_m18_calls_decide_whatever_the_finish_reason(run, finish):
+    run, model = play(run, calls(("echo", {"text": "x"}), finish=finish), DONE)
+
+    assert echoed(model.requests[1].tool_results[0]) == "x"
+    assert run.output == "Done."
+
+
+@pytest.mark.parametrize("content", [None, "I will look it up."])
+@pytest.mark.parametrize("entries", [{"tool_calls": []}, {}])
+def test_m19_an_announced_call_that_is_none_is_no_answer(run, content, entries):
+    message = {"role": "assistant", "content": content, **entries}
+    reply = completion(message, finish="tool_calls")
+
+    run, model = play(run, reply, reply)
+
+    assert run.park_reason == "no_progress"
+    assert len(model.requests) == 2
+    assert model.requests[1].messages[-1]["role"] == "user"
+
+
+def test_m19_a_run_that_was_nudged_goes_on(run):
+    empty = completion({"role": "assistant", "content": None}, finish="tool_calls")
+
+    run, _ = play(run, empty, DONE)
+
+    assert (run.state, run.steps_used) == ("completed", 2)
+
+
+@pytest.mark.parametrize(
+    ("message", "finish", "told"),
+    [
+        ({"content": ""}, "content_filter", "filter"),
+        ({"content": None, "refusal": "I will not."}, "stop", "I will not."),
+        (
+            {"content": None, "tool_calls": [call("post", {"what": "x"})]},
+            "content_filter",
+            "filter",
+        ),
+    ],
+)
+def test_m21_a_refusal_parks_after_one_request(run, message, finish, told):
+    reply = completion({"role": "assistant", **message}, finish=finish)
+
+    run, model = play(run, reply)
+
+    assert (run.park_reason, len(model.requests)) == ("refused", 1)
+    assert told in run.park["question"]
+    assert acts() == []
+
+
+@pytest.mark.parametrize("content", [None, "", "  \n"])
+def test_m22_an_empty_reply_is_nudged_then_parked(run, content):
+    empty = completion({"role": "assistant", "content": content})
+
+    run, model = play(run, empty, empty)
+
+    assert (run.state, run.park_reason) == ("awaiting_human", "no_progress")
+    assert len(model.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"choices": None},
+        {"choices": []},
+        {"choices": [{"message": None}]},
+        {"error": {"message": "upstream is gone", "code": 502}},
+        [],
+        {},
+    ],
+)
+def test_m25_a_reply_without_an_answer_is_tried_again_then_parked(run, body):
+    run, model = play(run, then=json_body(body))
+
+    assert (run.park_reason, len(model.requests)) == ("retries", 5)
+    assert run.park["error"]["class"] == "transient"
+
+
+@pytest.mark.parametrize("code", [401, "402", 403, 404])
+def test_m25_an_error_object_that_says_forbidden_is_fatal(run, code):
+    body = {"error": {"message": "no such model here", "code": code}}
+
+    run, model = play(run, json_body(body))
+
+    assert (run.park_reason, len(model.requests)) == ("fatal", 1)
+    assert "no such model here" in run.park["question"]
+
+
+def test_m27_unknown_fields_neither_crash_nor_come_back(run):
+    message = {
+        "role": "assistant",
+        "content": None,
+        "reasoning_content": "Let me think.",
+        "audio": {"id": "a"},
+        "tool_calls": [{**call("echo", {"text": "x"}), "index": 0}],
+    }
+
+    run, model = play(run, completion(message), DONE)
+
+    assert set(model.requests[1].messages[-2]) == {"role", "content", "tool_calls"}
+    assert run.steps.get(number=1).response["reasoning"] == "Let me think."
+
+
+def test_m29_nesting_without_end_is_fed_back_and_cut(run):
+    nested = '{"text": ' + "[" * 3000 + "]" * 3000 + "}"
+    script = [calls(call("echo", nested)), calls(("odd", {"kind": "deep"})), DONE]
+
+    run, model = play(run, *script)
+
+    assert "nested" in model.requests[1].tool_results[0]
+    assert "nested too deep" in model.requests[2].tool_results[1]
+    assert run.state == "completed"
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+def test_m30_numbers_that_are_none_are_refused_in_arguments(run, number):
+    run, model = play(run, calls(call("echo", f'{{"text": {number}}}')), DONE)
+
+    assert "not valid JSON" in model.requests[1].tool_results[0]
+    assert run.state == "completed"
+
+
+@pytest.mark.parametrize("kind", ["nan", "digits"])
+def test_m30_results_that_are_no_numbers_are_stored(run, kind):
+    run, model = play(run, calls(("odd", {"kind": kind})), DONE)
+
+    assert run.state == "completed"
+    assert {"nan": "null", "digits": "too many digits"}[kind] in (
+        model.requests[1].tool_results[0]
+    )
+
+
+def test_m31_what_no_database_stores_is_replaced_everywhere(run):
+    arguments = '{"text": "a\\u0000b\\ud800"}'
+    first = calls(
+        call("echo", arguments), ("odd", {"kind": "nul"}), text="c\x00d \ud800"
+    )
+
+    run, model = play(run, first, text("e\x00f"))
+
+    assert run.output == "e␀f"
+    assert echoed(model.requests[1].tool_results[0]) == "a␀b\ufffd"
+    assert model.requests[1].tool_results[1] == "a␀b \ufffd"
+    assert run.steps.get(number=1).response["content"] == "c␀d \ufffd"
+
+
+def test_m34_a_huge_argument_is_not_sent_back(run):
+    run, model = play(run, calls(call("echo", "{" + "x" * 1_000_000)), DONE)
+
+    assert len(json.dumps(model.bodies[1])) < 20_000
+    assert run.state == "completed"
+
+
+def test_m34_a_huge_result_is_cut_for_the_model(run):
+    run, model = play(run, calls(("odd", {"kind": "long"})), DONE)
+
+    assert len(model.requests[1].tool_results[0]) <= 16_000
+    assert len(str(run.steps.get(name="odd").response["result"])) <= 1_000_000
+
+
+def test_m34_a_huge_answer_ends_the_run(run):
+    run, _ = play(run, text("y" * 1_000_000))
+
+    assert (run.state, len(run.output)) == ("completed", 1_000_000)
+
+
+def test_m35_the_same_call_for_ever_parks_and_never_completes(run):
+    run, model = play(run, then=calls(("echo", {"text": "x"})))
+
+    assert (run.state, run.park_reason) == ("awaiting_human", "no_progress")
+    assert len(model.requests) == 4
+
+
+def test_m35_the_step_budget_holds_all_the_same(boss):
+    run = start(agent=case_agent(limits={"steps": 4}), by=boss, task="Work")
+
+    run, _ = play(run, then=calls(("echo", {"text": "x"})))
+
+    assert (run.park_reason, run.steps_used) == ("budget", 4)
+
+
+@pytest.mark.parametrize(
+    ("odd_entry", "told"),
+    [
+        ({"id": "c9", "type": "function"}, "no function"),
+        ({"id": "c9", "type": "custom", "custom": {"name": "x"}}, "type 'custom'"),
+    ],
+)
+def test_m37_an_entry_that_is_no_call_is_fed_back_under_its_id(run, odd_entry, told):
+    run, model = play(run, calls(odd_entry, ("echo", {"text": "b"})), DONE)
+
+    assert told in model.requests[1].tool_results[0]
+    assert echoed(model.requests[1].tool_results[1]) == "b"
+
+
+@pytest.mark.parametrize("odd_entry", [None, 7, {"type": "function"}])
+def test_m37_an_entry_without_an_id_is_noted(run, odd_entry):
+    message = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [odd_entry, call("echo", {"text": "b"})],
+    }
+
+    run, model = play(run, completion(message), DONE)
+
+    assert "was ignored" in model.requests[1].messages[-1]["content"]
+    assert run.state == "completed"
+
+
+def test_m37_parts_are_joined_to_text(run):
+    parts = [{"type": "text", "text": "Do"}, "ne", {"type": "text", "text": "."}, None]
+
+    run, _ = play(run, completion({"role": "assistant", "content": parts}))
+
+    assert run.output == "Done."
+
+
+def test_m38_text_beside_a_call_is_kept(run):
+    script = [calls(("echo", {"text": "x"}), text="I will look."), DONE]
+
+    run, model = play(run, *script)
+
+    assert model.requests[1].messages[-2]["content"] == "I will look."
+    assert run.steps.get(number=1).response["content"] == "I will look."
+
+
+def test_m10_a_tool_that_was_blocked_meanwhile_is_none(run):
+    Tool.objects.update_or_create(name="echo", defaults={"policy": "blocked"})
+    policy.forget()
+
+    run, model = play(run, calls(("echo", {"text": "x"})), DONE)
+
+    assert "There is no tool 'echo' here" in model.requests[1].tool_results[0]
+    assert not Effect.objects.exists()
+
+
+def test_m25_a_provider_that_comes_back_is_used(run):
+    run, _ = play(run, error(503), json_body({"choices": None}), DONE)
+
+    assert run.state == "completed"
+    assert run.steps.get().attempts == 3
