@@ -110,6 +110,30 @@
   addEventListener("hashchange", unfold);
   unfold();
 
+  // An edit shows what it changes, line by line, before it is sent.
+  const lines = (text) => text.replace(/\r\n/g, "\n").split("\n");
+  function changes(field) {
+    const was = lines(field.defaultValue ?? ""), is = lines(field.value);
+    if (was.join("\n") === is.join("\n")) return [];
+    const name = field.labels?.[0]?.firstChild.textContent.trim() ?? "";
+    return [
+      ...was.filter((line) => line && !is.includes(line)).map((line) => ["del", `${name}: ${line}`]),
+      ...is.filter((line) => line && !was.includes(line)).map((line) => ["ins", `${name}: ${line}`]),
+    ];
+  }
+  document.addEventListener("input", (event) => {
+    const box = event.target.form?.querySelector("[data-diff]");
+    if (!box) return;
+    const fields = event.target.form.querySelectorAll("[name^='arguments.']:is(input, textarea)");
+    const found = [...fields].flatMap(changes);
+    box.hidden = found.length === 0;
+    box.querySelector(".diff").replaceChildren(...found.map(([tag, text]) => {
+      const element = document.createElement(tag);
+      element.textContent = text;
+      return element;
+    }));
+  });
+
   // The task, with the form's values where the agent's template has braces.
   const task = document.querySelector("[data-template]");
   const form = task && document.getElementById("task");

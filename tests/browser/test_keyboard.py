@@ -83,3 +83,29 @@ def test_keys_rest_while_one_types_and_can_be_turned_off(
         expect(page.locator("#keys")).to_be_hidden()
 
     assert not Review.objects.exists()
+
+
+def test_an_edit_shows_what_it_changes_before_it_is_sent(
+    chromium: Browser, project: LiveProject
+) -> None:
+    with (
+        visit(chromium, project, "submitter") as watching,
+        visit(chromium, project, "operator") as deciding,
+    ):
+        run = submit(watching)
+        waiting = watching.get_by_role("heading", name="Waiting for a person")
+        waiting.wait_for(timeout=A_WHILE_MS)
+
+        deciding.goto(f"/reviews/{Review.objects.get(run=run).pk}/")
+        deciding.keyboard.press("e")
+        deciding.locator("#decide-edit").get_by_label("Subject").fill("Q3, confirmed")
+        changed = deciding.locator("#decide-edit .diff")
+        expect(changed.locator("del")).to_have_text("Subject: Q3 2024 Revenue Summary")
+        expect(changed.locator("ins")).to_have_text("Subject: Q3, confirmed")
+        deciding.keyboard.press("Control+Enter")
+        deciding.get_by_text("Edited and approved by you").wait_for()
+        result = watching.get_by_role("heading", name="Result")
+        result.wait_for(timeout=A_WHILE_MS)
+
+    sent = [mail for mail in project.mails() if "Subject: Q3, confirmed" in mail]
+    assert len(sent) == 1

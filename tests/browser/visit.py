@@ -42,7 +42,7 @@ def visit(
         sign_in(page, name)
     yield page
     context.close()
-    assert troubles == []
+    assert troubles == [], troubles
 
 
 def sign_in(page: Page, name: str) -> None:
