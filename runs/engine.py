@@ -191,12 +191,10 @@ def _effect(held: Held, step: StepValue) -> Effect:
 def _allowed_by(stands: Effect, held: Held, work: Work) -> Work:
     """The work itself, or what the ledger says instead of it."""
     if stands.status == EffectStatus.DONE.value:
-        held.served = True
         return replace(work, act=Give(stands.result))
     mine = (held.owner, held.run_id, work.step)
     if (stands.owner, stands.run_id, stands.step_number) == mine:
         return work
-    held.served = True
     unknown = OutcomeUnknown("An earlier start of the same call never told its result.")
     return replace(work, act=Raise(unknown))
 

@@ -51,7 +51,6 @@ def _plan(
         )
     )
     held.facts = replace(held.facts, state=new.state, sequence=planned.number)
-    held.served = False
     held.current = value_of(planned)
     return work_for(held, held.current)
 
@@ -173,7 +172,7 @@ def _plan_fields(held: Held) -> dict[str, Any]:
 def _settled(held: Held, result: Result | None) -> Any:
     """How the ledger's row of a finished irreversible call is to read."""
     last = held.progress.last
-    if result is None or last is None or last.number != result.number or held.served:
+    if result is None or last is None or last.number != result.number:
         return None
     request = last.request or {}
     if last.kind is not StepKind.TOOL or request.get("effect") != "irreversible":

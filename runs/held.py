@@ -31,7 +31,6 @@ class Held:
     facts: Facts
     live: Live
     current: StepValue | None
-    served: bool = False
 
     @property
     def run_id(self) -> UUID:

@@ -16,6 +16,7 @@ from django.db.models import F, Value
 from django.db.models.functions import Greatest
 
 from runs import points, recording_sql, states
+from runs.canonical import Json
 from runs.errors import LeaseLost, Stale
 from runs.models import Attempt, Effect, Run, Step, Transition
 from runs.records import Delta, Fence, Move, Planned, Record, Result, effect_of
@@ -79,13 +80,22 @@ def _update_run(record: Record) -> None:
 def _write_steps(record: Record) -> None:
     if record.result is not None:
         _close_step(record.fence.run_id, record.result)
-    if record.effect is not None:
-        key, status, result = record.effect
-        at = record.result.finished_at if record.result else None
-        Effect.objects.filter(key=key).update(
-            status=status.value, result=result, finished_at=at
-        )
+    if record.result is not None and record.effect is not None:
+        _settle_effect(record.fence.run_id, record.result, *record.effect)
     Step.objects.bulk_create([_row(record.fence.run_id, step) for step in record.steps])
+
+
+def _settle_effect(
+    run_id: UUID, result: Result, key: str, status: EffectStatus, stored: Json
+) -> None:
+    """Only what this very step started: a step that was served by the ledger, or
+    refused because of it, changes nothing there."""
+    Effect.objects.filter(
+        key=key,
+        run_id=run_id,
+        step_number=result.number,
+        status=EffectStatus.STARTED.value,
+    ).update(status=status.value, result=stored, finished_at=result.finished_at)
 
 
 def _close_step(run_id: UUID, result: Result) -> int:
