@@ -19,7 +19,6 @@ from runs.states import StepKind, StepStatus
 from runs.values import StepValue, VerdictKind
 
 UPDATE_PLAN = "update_plan"
-UNANSWERED = frozenset({"transient", "fatal", "refused", "outcome_unknown", "context"})
 
 
 @dataclass(frozen=True)
@@ -98,11 +97,13 @@ class Progress:
         self.bytes_since += size(text)
 
     def take(self, step: StepValue) -> None:
-        """Bring in a step; an open one changes nothing."""
+        """Bring in a step; an open one changes nothing, a skipped one says nothing."""
         if step.status.is_open:
             return
-        _TAKE[step.kind](self, step)
         self.last = step
+        if step.status is StepStatus.SKIPPED:
+            return
+        _TAKE[step.kind](self, step)
         if step.plan_item:
             self.plan_item = max(self.plan_item, step.plan_item)
 
@@ -114,7 +115,7 @@ class Progress:
         if step.status is StepStatus.SUCCEEDED:
             self._set_plan(response["items"])
             self.invalid_turns = 0
-        elif step.error_class in UNANSWERED:
+        elif not problem:
             return
         else:
             self.invalid_turns += 1
@@ -173,9 +174,7 @@ class Progress:
     def _take_tool(self, step: StepValue) -> None:
         response = _response(step)
         request = _response(step, "request")
-        if step.status is not StepStatus.SUCCEEDED and (
-            step.error_class in UNANSWERED or step.status is StepStatus.SKIPPED
-        ):
+        if "text" not in response:
             return
         succeeded = step.status is StepStatus.SUCCEEDED
         if request.get("effect") == "irreversible" and succeeded:
@@ -237,7 +236,7 @@ class Progress:
         if response.get("note"):
             self.notes.append(conversation.from_person(response["note"]))
         if call_id is None:
-            self.final_accepted = True
+            self.final_accepted = self.final is not None
             return
         self.approval = Approval(
             call_id, response.get("arguments"), response.get("seal") or {}

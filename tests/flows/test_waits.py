@@ -1,0 +1,46 @@
+"""What may have changed while a run waited: for another try, or for a person."""
+
+from __future__ import annotations
+
+import pytest
+
+from runs.models import Run
+from runs.services import start
+from runs.values import VerdictKind
+from tests.flows.conftest import decide, make_agent
+from tests.support.advance import advance, provider, settle
+from tests.support.replies import calls, error, plan, text
+
+pytestmark = pytest.mark.django_db
+
+BUSY = error(429, "rate_limit_exceeded")
+
+
+def spend_the_time(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(active_ms=601_000)
+
+
+def test_a_plan_that_met_the_budget_while_it_waited_is_no_bad_plan(boss):
+    run = start(agent=make_agent(plan_first=True), by=boss, task="Say it")
+
+    with provider(BUSY, plan("Say it"), text("Done.")) as model:
+        run = advance(run)
+        spend_the_time(run)
+        run = settle(run)
+        decide(run, boss, VerdictKind.TOP_UP, limits={"seconds": 600_000})
+        settle(run)
+
+    assert run.park_reason == "budget"
+    assert [m["role"] for m in model.requests[-1].messages] == [
+        *("system", "user"),
+        *("user", "assistant", "user"),
+    ]
+
+
+def test_a_check_that_met_the_budget_while_it_waited_has_not_failed(run):
+    with provider(calls(("post", {"what": "x"})), BUSY):
+        run = advance(run)
+        spend_the_time(run)
+        run = settle(run)
+
+    assert run.park_reason == "budget"
