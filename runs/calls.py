@@ -6,9 +6,10 @@ from runs.canonical import Json, digest, parse_arguments, shorten
 from runs.errors import InvalidCall
 from runs.facts import Facts
 from runs.progress import PendingCall, Progress
+from runs.states import StepKind
 from runs.toolbox import Offered, propose
 from runs.tools.plan_item import take_plan_item
-from runs.values import ProposedCall
+from runs.values import ProposedCall, StepValue
 
 
 def understood(
@@ -49,14 +50,26 @@ def _sealed(
     )
 
 
-def proposed(facts: Facts, progress: Progress) -> ProposedCall | None:
-    """The first unanswered call, if it can be understood."""
-    if not progress.pending:
+def of_step(facts: Facts, step: StepValue) -> ProposedCall | None:
+    """The call of a tool's step as it was planned, whatever may be used by now.
+
+    None for a step that only answered a call nobody could carry out.
+    """
+    request = step.request or {}
+    if step.kind is not StepKind.TOOL or "key" not in request:
         return None
-    try:
-        return understood(facts, progress, progress.pending[0])[1]
-    except InvalidCall:
-        return None
+    arguments = request["arguments"]
+    offered = facts.toolbox.tools.get(step.name)
+    return ProposedCall(
+        id=request["call_id"],
+        tool=step.name,
+        arguments=arguments,
+        digest=digest([step.name, arguments]),
+        key=request["key"],
+        effect=request["effect"],
+        occurrence=request["occurrence"],
+        title=offered.spec.words(arguments) if offered else step.name,
+    )
 
 
 def seal(facts: Facts, call: ProposedCall | None) -> dict[str, str]:

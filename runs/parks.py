@@ -35,7 +35,7 @@ _PARK_OF = {
 def _error(
     facts: Facts, progress: Progress, last: StepValue, reason: ParkReason
 ) -> Park:
-    call = calls.proposed(facts, progress) if last.kind is StepKind.TOOL else None
+    call = calls.of_step(facts, last)
     what = (call.title if call else "") or subject(facts.task)
     question = f"{_ERROR_WORDS[reason]}: {last.error_text}"
     if reason is ParkReason.OUTCOME_UNKNOWN:
@@ -63,7 +63,7 @@ _ERROR_WORDS = {
 
 
 def _changed(facts: Facts, progress: Progress, last: StepValue) -> Park:
-    call = calls.proposed(facts, progress)
+    call = calls.of_step(facts, last)
     return Park(
         reason=ParkReason.CHANGED,
         title=call.title if call else subject(facts.task),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from runs.models import Run
+from runs import policy
+from runs.models import Effect, Run, Tool
 from runs.services import start
 from runs.values import VerdictKind
 from tests.flows.conftest import decide, make_agent
 from tests.support.advance import advance, provider, settle
-from tests.support.replies import calls, error, plan, text
+from tests.support.replies import calls, check, error, plan, text
 
 pytestmark = pytest.mark.django_db
 
@@ -44,3 +45,30 @@ def test_a_check_that_met_the_budget_while_it_waited_has_not_failed(run):
         run = settle(run)
 
     assert run.park_reason == "budget"
+
+
+def test_a_person_tells_the_outcome_of_a_call_whose_tool_was_switched_off(run, boss):
+    with provider(calls(("lost", {"what": "x"})), check(0.9), text("Done.")) as model:
+        run = advance(run, steps=2)
+        run = advance(run, steps=1)
+        Tool.objects.update_or_create(name="lost", defaults={"enabled": False})
+        policy.forget()
+        run = settle(run)
+        decide(run, boss, VerdictKind.OUTCOME, happened=True, result="It is there.")
+        run = settle(run)
+
+    assert Effect.objects.get().status == "done"
+    assert "It is there." in model.requests[-1].tool_results[0]
+
+
+def test_a_call_whose_tool_was_switched_off_can_be_rejected(run, boss):
+    with provider(calls(("post", {"what": "x"})), check(0.9), text("Done.")) as model:
+        run = advance(run, steps=2)
+        Tool.objects.update_or_create(name="post", defaults={"enabled": False})
+        policy.forget()
+        run = settle(run)
+        decide(run, boss, VerdictKind.REJECT, text="Leave it.")
+        run = settle(run)
+
+    assert "Leave it." in model.requests[-1].tool_results[0]
+    assert run.state == "completed"
