@@ -1,18 +1,19 @@
 """What an act must pass before it runs: policy, trust, repetition, the check. Pure.
 
 `gate` answers for one validated call: let it through, check it first, or ask a
-person. A person's approval of exactly this call opens every gate.
+person. A person's approval of exactly this call opens every gate, for as long as
+what they were shown still holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
 from typing import Any
 
-from runs.progress import Progress
+from runs.progress import Approval, Progress
 from runs.states import ParkReason, StepStatus
 from runs.toolbox import Offered
 from runs.tools.base import Effect
@@ -33,8 +34,10 @@ def gate(
     step: int,
 ) -> Gate | Park:
     """What is next for this call; `rules` are the agent's review-when rules."""
-    if progress.approval is not None and progress.approval.call_id == call.id:
-        return Gate.OPEN
+    approval = progress.approval
+    if approval is not None and approval.call_id == call.id:
+        changed = _changed_since(approval, offered.seal(dict(call.arguments)))
+        return _changed(changed, offered, call, progress, step) or Gate.OPEN
     asked = _asks_always(offered, call, progress)
     if asked is not None:
         reason, question = asked
@@ -44,6 +47,28 @@ def gate(
     if progress.check is None or not is_of(progress.check, call):
         return Gate.CHECK
     return _judged(offered, call, progress, progress.check, rules)
+
+
+def _changed_since(approval: Approval, seal: Mapping[str, str]) -> list[str]:
+    """What is no longer as the person saw it; edited arguments are their own."""
+    was = dict(approval.seal)
+    if approval.arguments is not None:
+        was.pop("arguments", None)
+    return sorted(name for name, proof in was.items() if seal.get(name) != proof)
+
+
+def _changed(
+    parts: list[str],
+    offered: Offered,
+    call: ProposedCall,
+    progress: Progress,
+    step: int,
+) -> Park | None:
+    if not parts:
+        return None
+    question = f"It changed after it was approved: {', '.join(parts)}."
+    park = _park(ParkReason.CHANGED, question, offered, call, progress, step)
+    return replace(park, figures={"changed": parts})
 
 
 def is_of(check: StepValue, call: ProposedCall) -> bool:

@@ -9,6 +9,7 @@ from runs.models import Effect, Run, Tool
 from runs.services import start
 from runs.values import VerdictKind
 from tests.flows.conftest import decide, make_agent
+from tests.support.acts import acts
 from tests.support.advance import advance, provider, settle
 from tests.support.replies import calls, check, error, plan, text
 
@@ -45,6 +46,25 @@ def test_a_check_that_met_the_budget_while_it_waited_has_not_failed(run):
         run = settle(run)
 
     assert run.park_reason == "budget"
+
+
+def test_what_was_approved_does_not_run_otherwise_after_a_wait_for_a_person(run, boss):
+    with provider(calls(("post", {"what": "x"})), check(0.3)):
+        run = settle(run)
+        decide(run, boss, VerdictKind.APPROVE)
+        spend_the_time(run)
+        run = settle(run)
+        Tool.objects.update_or_create(name="post", defaults={"settings": {"a": 1}})
+        policy.forget()
+        decide(run, boss, VerdictKind.TOP_UP, limits={"seconds": 600_000})
+        again = settle(run)
+
+    assert run.park_reason == "budget"
+    assert (again.park_reason, again.park["figures"]["changed"]) == (
+        "changed",
+        ["settings"],
+    )
+    assert acts() == []
 
 
 def test_a_person_tells_the_outcome_of_a_call_whose_tool_was_switched_off(run, boss):
