@@ -16,7 +16,7 @@ from runs.errors import InvalidCall
 from runs.facts import Action, Facts, Finish, NewStep
 from runs.gates import Gate
 from runs.progress import UPDATE_PLAN, PendingCall, Progress
-from runs.reservations import prompt_tokens, reserve, worst
+from runs.reservations import prompt_tokens, reserve, reserve_plan, worst
 from runs.states import ParkReason, RunState, StepKind, StepStatus
 from runs.toolbox import Offered
 from runs.values import AgentConfig, Park, ProposedCall
@@ -57,7 +57,7 @@ def _plan(facts: Facts, progress: Progress) -> NewStep:
         "plan",
         _model_request(facts.config.model, facts.config.max_output_tokens),
         digest=progress.chain,
-        reservation=reserve(facts, progress, with_tools=False),
+        reservation=reserve_plan(facts, progress),
     )
 
 

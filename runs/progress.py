@@ -119,10 +119,8 @@ class Progress:
             return
         else:
             self.invalid_turns += 1
-        left = conversation.plan_messages(response.get("content", ""), problem)
-        for message in left:
+        for message in conversation.plan_messages(response.get("content", ""), problem):
             self.add(message, step.number)
-        self._measure(step, len(left) - 1)
 
     def _take_model(self, step: StepValue) -> None:
         if step.status is not StepStatus.SUCCEEDED:
@@ -163,7 +161,7 @@ class Progress:
         self._close_turn(step.number)
 
     def _measure(self, step: StepValue, added: int) -> None:
-        """The endpoint counted the prompt; only what came after is estimated."""
+        """The endpoint counted prompt and tools; only what came after is estimated."""
         if step.input_tokens:
             self.last_tokens = step.input_tokens
             after = self.encoded[-added:] if added else []

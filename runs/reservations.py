@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from runs import budgets, pricing
+from runs import budgets, canonical, conversation, pricing
 from runs.budgets import Reservation
 from runs.facts import Facts
 from runs.progress import Progress
 
 
-def prompt_tokens(facts: Facts, progress: Progress, *, with_tools: bool = True) -> int:
+def prompt_tokens(facts: Facts, progress: Progress) -> int:
     """Input of the next model call: last count plus what was added, upwards."""
     size = progress.bytes_since
-    if not progress.last_tokens and with_tools:
+    if not progress.last_tokens:
         size += facts.tools_bytes
     return progress.last_tokens + budgets.tokens_of(size)
 
 
-def reserve(
-    facts: Facts, progress: Progress, *, with_tools: bool = True
-) -> Reservation:
-    tokens = prompt_tokens(facts, progress, with_tools=with_tools)
+def reserve(facts: Facts, progress: Progress) -> Reservation:
+    tokens = prompt_tokens(facts, progress)
+    return worst(facts, facts.config.model, tokens, facts.config.max_output_tokens)
+
+
+def reserve_plan(facts: Facts, progress: Progress) -> Reservation:
+    """A plan is asked for with words and a shape of its own, and without tools."""
+    asked = [conversation.user(conversation.PLAN_INSTRUCTION), conversation.PLAN_SCHEMA]
+    size = progress.bytes_since + canonical.size(canonical.dumps(asked))
+    tokens = progress.last_tokens + budgets.tokens_of(size)
     return worst(facts, facts.config.model, tokens, facts.config.max_output_tokens)
 
 

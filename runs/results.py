@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from runs import budgets, confidence, conversation, pricing
 from runs.canonical import Json, clean_text, dumps, loads, shorten, size
-from runs.errors import InvalidCall, OutcomeUnknown, StepError, Transient
+from runs.errors import InvalidCall, OutcomeUnknown, Refused, StepError
 from runs.facts import Facts
 from runs.llm.base import RawCall, Reply, Usage
 from runs.progress import Progress, repeat_key
@@ -76,7 +76,7 @@ def _failed(
         error.error_class,
         shorten(clean_text(error.message), 2000),
     )
-    if isinstance(error, Transient) and error.maybe_billed:
+    if _is_billed(step, error):
         failed = _lost(step, failed, facts)
     if step.kind is StepKind.CHECK:
         return replace(failed, error_class="check", response={"problem": error.message})
@@ -89,6 +89,13 @@ def _failed(
         response = {"result": None, "text": f"Error: {text}", "is_error": True}
         return replace(failed, response=_warned(step, response, progress, facts))
     return failed
+
+
+def _is_billed(step: StepValue, error: StepError) -> bool:
+    """May the model have answered all the same? A refusal is an answer, too."""
+    if step.kind is StepKind.TOOL:
+        return False
+    return isinstance(error, Refused) or getattr(error, "maybe_billed", False)
 
 
 def _lost(step: StepValue, failed: Recorded, facts: Facts) -> Recorded:
