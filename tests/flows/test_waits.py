@@ -60,6 +60,7 @@ def test_what_was_approved_does_not_run_otherwise_after_a_wait_for_a_person(run,
         again = settle(run)
 
     assert run.park_reason == "budget"
+    assert again.park
     assert (again.park_reason, again.park["figures"]["changed"]) == (
         "changed",
         ["settings"],
