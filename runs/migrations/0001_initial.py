@@ -9,6 +9,7 @@ import django.core.validators
 import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
+from django.db.models.lookups import Exact, In, IsNull
 
 import runs.models.agent
 import runs.models.effect
@@ -319,12 +320,12 @@ class Migration(migrations.Migration):
                         max_length=20,
                     ),
                 ),
-                ("sequence", models.PositiveIntegerField(default=0)),
+                ("sequence", models.IntegerField(default=0)),
                 ("plan", models.JSONField(default=list)),
-                ("plan_revision", models.PositiveIntegerField(default=0)),
-                ("steps_used", models.PositiveIntegerField(default=0)),
-                ("active_ms", models.PositiveBigIntegerField(default=0)),
-                ("tokens", models.PositiveBigIntegerField(default=0)),
+                ("plan_revision", models.IntegerField(default=0)),
+                ("steps_used", models.IntegerField(default=0)),
+                ("active_ms", models.BigIntegerField(default=0)),
+                ("tokens", models.BigIntegerField(default=0)),
                 (
                     "cost",
                     models.DecimalField(
@@ -338,8 +339,8 @@ class Migration(migrations.Migration):
                     models.CharField(blank=True, default="", max_length=100),
                 ),
                 ("lease_until", models.DateTimeField(null=True)),
-                ("claims", models.PositiveIntegerField(default=0)),
-                ("claims_alone", models.PositiveIntegerField(default=0)),
+                ("claims", models.IntegerField(default=0)),
+                ("claims_alone", models.IntegerField(default=0)),
                 (
                     "park_reason",
                     models.CharField(
@@ -348,7 +349,7 @@ class Migration(migrations.Migration):
                 ),
                 ("park", models.JSONField(null=True)),
                 ("parked_at", models.DateTimeField(null=True)),
-                ("waited_ms", models.PositiveBigIntegerField(default=0)),
+                ("waited_ms", models.BigIntegerField(default=0)),
                 ("output", models.TextField(blank=True)),
                 ("error", models.TextField(blank=True)),
                 ("search_text", models.TextField(blank=True)),
@@ -503,17 +504,17 @@ class Migration(migrations.Migration):
                         to="runs.run",
                     ),
                 ),
-                ("number", models.PositiveIntegerField()),
+                ("number", models.IntegerField()),
                 (
                     "kind",
                     models.CharField(choices=runs.models.step.kinds, max_length=20),
                 ),
                 ("state", models.CharField(max_length=20)),
                 ("name", models.CharField(blank=True, max_length=200)),
-                ("plan_item", models.PositiveSmallIntegerField(null=True)),
+                ("plan_item", models.SmallIntegerField(null=True)),
                 ("request", models.JSONField(default=dict)),
                 ("digest", models.CharField(blank=True, max_length=64)),
-                ("reserved_tokens", models.PositiveIntegerField(default=0)),
+                ("reserved_tokens", models.IntegerField(default=0)),
                 (
                     "reserved_cost",
                     models.DecimalField(
@@ -525,7 +526,7 @@ class Migration(migrations.Migration):
                     "status",
                     models.CharField(choices=runs.models.step.statuses, max_length=20),
                 ),
-                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("attempts", models.SmallIntegerField(default=0)),
                 ("response", models.JSONField(null=True)),
                 ("error_class", models.CharField(blank=True, max_length=20)),
                 ("error_text", models.TextField(blank=True)),
@@ -533,9 +534,9 @@ class Migration(migrations.Migration):
                     "confidence",
                     models.DecimalField(decimal_places=4, max_digits=5, null=True),
                 ),
-                ("input_tokens", models.PositiveIntegerField(default=0)),
-                ("cached_tokens", models.PositiveIntegerField(default=0)),
-                ("output_tokens", models.PositiveIntegerField(default=0)),
+                ("input_tokens", models.IntegerField(default=0)),
+                ("cached_tokens", models.IntegerField(default=0)),
+                ("output_tokens", models.IntegerField(default=0)),
                 (
                     "cost",
                     models.DecimalField(
@@ -659,10 +660,9 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="run",
             constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("state", "awaiting_human"),
-                    ("parked_at__isnull", True),
-                    _connector="XOR",
+                condition=Exact(
+                    IsNull(models.F("parked_at"), False),
+                    Exact(models.F("state"), models.Value("awaiting_human")),
                 ),
                 name="parked_run_has_time",
             ),
@@ -670,10 +670,9 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="run",
             constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("state__in", ["aborted", "completed", "error"]),
-                    ("finished_at__isnull", True),
-                    _connector="XOR",
+                condition=Exact(
+                    IsNull(models.F("finished_at"), False),
+                    In(models.F("state"), ["aborted", "completed", "error"]),
                 ),
                 name="final_run_has_time",
             ),

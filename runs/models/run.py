@@ -8,7 +8,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q, Value
+from django.db.models.lookups import Exact, In, IsNull
 
 from runs.models.agent import Agent, AgentVersion
 from runs.states import FINAL, ParkReason, RunState, choices
@@ -39,7 +40,8 @@ class Run(models.Model):
 
     Written only by `runs.recording` and `runs.services`. `sequence` is the number
     of the newest step. `wake_at` is set while there is something to do; `state` and
-    the counters stay out of every index, so that a step's update is heap-only.
+    the counters stay out of every index, so that a step's update is heap-only; and
+    PostgreSQL reads every check of a table anew at every write, so there are few.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -62,26 +64,26 @@ class Run(models.Model):
     limits = models.JSONField(default=dict)
 
     state = models.CharField(max_length=20, choices=states, default=RunState.IDLE)
-    sequence = models.PositiveIntegerField(default=0)
+    sequence = models.IntegerField(default=0)
     plan = models.JSONField(default=list)
-    plan_revision = models.PositiveIntegerField(default=0)
+    plan_revision = models.IntegerField(default=0)
 
-    steps_used = models.PositiveIntegerField(default=0)
-    active_ms = models.PositiveBigIntegerField(default=0)
-    tokens = models.PositiveBigIntegerField(default=0)
+    steps_used = models.IntegerField(default=0)
+    active_ms = models.BigIntegerField(default=0)
+    tokens = models.BigIntegerField(default=0)
     cost = models.DecimalField(max_digits=20, decimal_places=10, default=Decimal(0))
     is_estimated = models.BooleanField(default=False)
 
     wake_at = models.DateTimeField(null=True)
     lease_owner = models.CharField(max_length=100, blank=True, default="")
     lease_until = models.DateTimeField(null=True)
-    claims = models.PositiveIntegerField(default=0)
-    claims_alone = models.PositiveIntegerField(default=0)
+    claims = models.IntegerField(default=0)
+    claims_alone = models.IntegerField(default=0)
 
     park_reason = models.CharField(max_length=30, choices=park_reasons, blank=True)
     park = models.JSONField(null=True)
     parked_at = models.DateTimeField(null=True)
-    waited_ms = models.PositiveBigIntegerField(default=0)
+    waited_ms = models.BigIntegerField(default=0)
 
     output = models.TextField(blank=True)
     error = models.TextField(blank=True)
@@ -122,13 +124,17 @@ class Run(models.Model):
                 name="run_state_known",
             ),
             models.CheckConstraint(
-                condition=Q(state=RunState.AWAITING_HUMAN.value)
-                ^ Q(parked_at__isnull=True),
+                condition=Exact(
+                    IsNull(F("parked_at"), False),
+                    Exact(F("state"), Value(RunState.AWAITING_HUMAN.value)),
+                ),
                 name="parked_run_has_time",
             ),
             models.CheckConstraint(
-                condition=Q(state__in=sorted(state.value for state in FINAL))
-                ^ Q(finished_at__isnull=True),
+                condition=Exact(
+                    IsNull(F("finished_at"), False),
+                    In(F("state"), sorted(state.value for state in FINAL)),
+                ),
                 name="final_run_has_time",
             ),
             models.CheckConstraint(
