@@ -8,12 +8,13 @@ ORM in one transaction, as everything does on SQLite.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import F, Value
 from django.db.models.functions import Greatest
+from django.utils.functional import SimpleLazyObject
 
 from runs import points, recording_sql, states
 from runs.canonical import Json
@@ -170,8 +171,10 @@ def _is_news(move: Move) -> bool:
 
 
 def _tell(run_id: UUID, move: Move) -> None:
-    run = Run.objects.select_related("agent", "version", "submitter").get(id=run_id)
+    rows = Run.objects.select_related("agent", "version", "submitter")
     parks = move.new is RunState.AWAITING_HUMAN
+    # Read when first looked at: most runs end without anybody wanting to know more.
+    run = cast("Run", SimpleLazyObject(lambda: rows.get(id=run_id)))
     run_changed.send(
         Run,
         run=run,
