@@ -59,23 +59,33 @@ def _write(record: Record) -> None:
 
 
 def _update_run(record: Record) -> None:
-    delta = record.delta
     values: dict[str, Any] = {
         "sequence": record.sequence,
-        "steps_used": F("steps_used") + delta.steps,
-        "active_ms": F("active_ms") + delta.active_ms,
-        "tokens": F("tokens") + delta.tokens,
-        "cost": F("cost") + delta.cost,
         "claims": 0,
         "claims_alone": 0,
+        **_added(record.delta),
     }
-    if delta.is_estimated:
-        values["is_estimated"] = True
     if record.moves:
         values["state"] = record.moves[-1].new.value
     values |= record.fields
     if not Run.objects.filter(**record.fence.where).update(**values):
         raise LeaseLost if record.fence.owner else Stale
+
+
+def _added(delta: Delta) -> dict[str, Any]:
+    """The columns of a run that count."""
+    return {
+        "steps_used": F("steps_used") + delta.steps,
+        "active_ms": F("active_ms") + delta.active_ms,
+        "tokens": F("tokens") + delta.tokens,
+        "cost": F("cost") + delta.cost,
+        **_estimated(delta.is_estimated),
+    }
+
+
+def _estimated(is_estimated: bool) -> dict[str, bool]:
+    """Once a part of a cost was a guess, the sum is one."""
+    return {"is_estimated": True} if is_estimated else {}
 
 
 def _write_steps(record: Record) -> None:
@@ -117,7 +127,7 @@ def _close_step(run_id: UUID, result: Result) -> int:
         cached_tokens=result.cached_tokens,
         output_tokens=result.output_tokens,
         cost=F("cost") + result.cost,
-        is_estimated=result.is_estimated,
+        **_estimated(result.is_estimated),
     )
 
 
@@ -250,7 +260,6 @@ def retry(fence: Fence, attempt: Attempt, delta: Delta) -> None:
     The wait is a time in the run's row: it holds no worker and survives a restart.
     An irreversible step that sent nothing is `planned` again. Raises `LeaseLost`.
     """
-    estimated = {"is_estimated": True} if delta.is_estimated else {}
     with transaction.atomic():
         if not Run.objects.filter(**fence.where).update(
             wake_at=attempt.retry_at,
@@ -258,17 +267,14 @@ def retry(fence: Fence, attempt: Attempt, delta: Delta) -> None:
             lease_until=None,
             claims=0,
             claims_alone=0,
-            active_ms=F("active_ms") + delta.active_ms,
-            tokens=F("tokens") + delta.tokens,
-            cost=F("cost") + delta.cost,
-            **estimated,
+            **_added(delta),
         ):
             raise LeaseLost
         Step.objects.filter(run_id=fence.run_id, number=fence.sequence).update(
             status=StepStatus.PLANNED.value,
             attempts=attempt.number,
             cost=F("cost") + delta.cost,
-            **estimated,
+            **_estimated(delta.is_estimated),
         )
         Effect.objects.filter(
             run_id=fence.run_id,

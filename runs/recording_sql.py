@@ -31,7 +31,7 @@ _RESULT = """, s AS (
   UPDATE runs_step SET status = %s, response = %s, finished_at = %s,
     started_at = coalesce(%s, started_at), error_class = %s, error_text = %s,
     confidence = %s, attempts = %s, input_tokens = %s, cached_tokens = %s,
-    output_tokens = %s, cost = cost + %s, is_estimated = %s
+    output_tokens = %s, cost = cost + %s, is_estimated = is_estimated OR %s
   FROM r WHERE run_id = r.id AND number = %s AND status IN ('planned', 'started')
 )"""
 _PLANNED = """, n AS (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runs import policy
-from runs.models import Effect, Run, Tool
+from runs.models import Effect, Run, Step, Tool
 from runs.services import start
 from runs.values import VerdictKind
 from tests.flows.conftest import decide, make_agent
@@ -93,3 +93,14 @@ def test_a_call_whose_tool_was_switched_off_can_be_rejected(run, boss):
 
     assert "Leave it." in model.requests[-1].tool_results[0]
     assert run.state == "completed"
+
+
+def test_a_step_says_that_part_of_its_cost_is_a_guess(boss):
+    run = start(agent=make_agent(), by=boss, task="Say it")
+    lost = error(504, "timeout")
+
+    with provider(lost, BUSY, text("Done.")):
+        run = settle(run)
+
+    assert run.is_estimated
+    assert Step.objects.get(run=run).is_estimated
