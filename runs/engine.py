@@ -16,12 +16,12 @@ from uuid import UUID
 from agentops import clock, log
 from agentops.conf import product
 from runs import budgets, recording, results
-from runs.errors import LeaseLost, OutcomeUnknown
+from runs.errors import LeaseLost, OutcomeUnknown, StepError
 from runs.facts import subject
 from runs.following import finish, go_on, park
-from runs.held import Held, delta_of, load, load_all, result_of, take
-from runs.models import Effect, Run
-from runs.records import Delta, Result
+from runs.held import Held, delta_of, load, load_all, result_of, settled, take
+from runs.models import Effect
+from runs.records import Delta
 from runs.repeating import doubted, to_repeat, wait
 from runs.results import Recorded
 from runs.states import EffectStatus, ParkReason, RunState, StepStatus
@@ -86,12 +86,39 @@ def record(held: Held, outcome: Outcome) -> Work | Rest:
         outcome = doubted(step, outcome)
         again = to_repeat(held, step, outcome)
         if again is not None:
-            return wait(held, step, outcome, again)
+            return _wait(held, step, outcome, again)
         return _record(held, step, outcome)
 
 
 def _record(held: Held, step: StepValue, outcome: Outcome) -> Work | Rest:
-    recorded = results.of(
+    recorded = _recorded(held, step, outcome)
+    if recorded.error_class:
+        logger.warning(
+            "%s failed (%s): %s", step.name, recorded.error_class, recorded.error_text
+        )
+    result = result_of(step, recorded, outcome)
+    delta = delta_of(result, outcome)
+    take(held, step, recorded, outcome.elapsed_ms)
+    try:
+        return go_on(held, result, outcome.finished_at, delta)
+    except LeaseLost:
+        recording.keep_late_result(held.run_id, result, delta, settled(step, result))
+        raise
+
+
+def _wait(held: Held, step: StepValue, outcome: Outcome, error: StepError) -> Rest:
+    try:
+        return wait(held, step, outcome, error)
+    except LeaseLost:
+        failed = replace(outcome, value=None, error=error)
+        result = result_of(step, _recorded(held, step, failed), failed)
+        delta = delta_of(result, failed)
+        recording.keep_late_result(held.run_id, result, delta, settled(step, result))
+        raise
+
+
+def _recorded(held: Held, step: StepValue, outcome: Outcome) -> Recorded:
+    return results.of(
         step,
         outcome.value,
         outcome.error,
@@ -99,17 +126,6 @@ def _record(held: Held, step: StepValue, outcome: Outcome) -> Work | Rest:
         held.progress,
         product().result_kept_bytes,
     )
-    if recorded.error_class:
-        logger.warning(
-            "%s failed (%s): %s", step.name, recorded.error_class, recorded.error_text
-        )
-    result = result_of(step, recorded, outcome)
-    take(held, step, recorded, outcome.elapsed_ms)
-    try:
-        return go_on(held, result, outcome.finished_at, delta_of(result, outcome))
-    except LeaseLost:
-        _keep_late(held, step, result)
-        raise
 
 
 def park_poison(run_id: UUID, owner: str) -> None:
@@ -197,9 +213,3 @@ def _allowed_by(stands: Effect, held: Held, work: Work) -> Work:
         return work
     unknown = OutcomeUnknown("An earlier start of the same call never told its result.")
     return replace(work, act=Raise(unknown))
-
-
-def _keep_late(held: Held, step: StepValue, result: Result) -> None:
-    if Run.objects.filter(id=held.run_id, state=RunState.ABORTED.value).exists():
-        key = (step.request or {}).get("key", "")
-        recording.keep_late_result(held.run_id, result, key)

@@ -10,8 +10,8 @@ from typing import Any
 from runs import planning, recording, records
 from runs.canonical import shorten
 from runs.facts import Action, Finish, NewStep
-from runs.held import Held
-from runs.records import Delta, Move, Planned, Record, Result
+from runs.held import Held, settled
+from runs.records import Delta, Move, Planned, Record, Result, Settled
 from runs.states import RunState, StepKind
 from runs.values import Park, StepValue
 from runs.work import Rest, Work
@@ -169,13 +169,9 @@ def _plan_fields(held: Held) -> dict[str, Any]:
     return {"plan": plan, "plan_revision": held.progress.plan_revision}
 
 
-def _settled(held: Held, result: Result | None) -> Any:
-    """How the ledger's row of a finished irreversible call is to read."""
+def _settled(held: Held, result: Result | None) -> Settled | None:
+    """How the ledger's row of the call that has just been made is to read."""
     last = held.progress.last
     if result is None or last is None or last.number != result.number:
         return None
-    request = last.request or {}
-    if last.kind is not StepKind.TOOL or request.get("effect") != "irreversible":
-        return None
-    stored = (result.response or {}).get("result")
-    return request["key"], records.effect_of(result.status), stored
+    return settled(last, result)

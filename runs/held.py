@@ -6,16 +6,16 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from runs import history, policy
+from runs import history, policy, records
 from runs.errors import LeaseLost
 from runs.facts import Facts
 from runs.history import Opening
 from runs.models import Run
 from runs.policy import Live
 from runs.progress import Progress
-from runs.records import Delta, Fence, Result
+from runs.records import Delta, Fence, Result, Settled
 from runs.results import Recorded
-from runs.states import StepStatus
+from runs.states import StepKind, StepStatus
 from runs.values import StepValue
 from runs.work import Outcome
 
@@ -103,6 +103,15 @@ def result_of(step: StepValue, recorded: Recorded, outcome: Outcome) -> Result:
         cost=recorded.cost,
         is_estimated=recorded.is_estimated,
     )
+
+
+def settled(step: StepValue, result: Result) -> Settled | None:
+    """How the ledger's row of a finished irreversible call is to read."""
+    request = step.request or {}
+    if step.kind is not StepKind.TOOL or request.get("effect") != "irreversible":
+        return None
+    given = (result.response or {}).get("result")
+    return request["key"], records.effect_of(result.status), given
 
 
 def delta_of(result: Result, outcome: Outcome) -> Delta:

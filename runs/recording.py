@@ -12,18 +12,19 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F, Value
-from django.db.models.functions import Greatest
+from django.db.models import F
 from django.utils.functional import SimpleLazyObject
 
 from runs import points, recording_sql, states
 from runs.canonical import Json
 from runs.errors import LeaseLost, Stale
 from runs.models import Attempt, Effect, Run, Step, Transition
-from runs.records import Delta, Fence, Move, Planned, Record, Result, effect_of
+from runs.records import Delta, Fence, Move, Planned, Record, Result, Settled
 from runs.signals import run_changed
 from runs.states import EffectStatus, RunState, StepStatus
 from runs.values import RunChange
+
+_OPEN = [StepStatus.PLANNED.value, StepStatus.STARTED.value]
 
 
 @points.write("commit")
@@ -113,7 +114,7 @@ def _close_step(run_id: UUID, result: Result) -> int:
     return Step.objects.filter(
         run_id=run_id,
         number=result.number,
-        status__in=[StepStatus.PLANNED.value, StepStatus.STARTED.value],
+        status__in=_OPEN,
     ).update(
         status=result.status.value,
         response=result.response,
@@ -286,15 +287,26 @@ def retry(fence: Fence, attempt: Attempt, delta: Delta) -> None:
 
 
 @points.write("late result")
-def keep_late_result(run_id: UUID, result: Result, effect_key: str) -> None:
-    """The result of a step whose run was aborted meanwhile: an event, no more."""
+def keep_late_result(
+    run_id: UUID, result: Result, delta: Delta, effect: Settled | None
+) -> None:
+    """The result of a step whose run was aborted meanwhile: an event, no more.
+
+    What it cost is counted; nothing is written for a run that goes on elsewhere.
+    """
     with transaction.atomic():
-        if _close_step(run_id, result) and effect_key:
-            Effect.objects.filter(
-                key=effect_key, run_id=run_id, status=EffectStatus.STARTED.value
-            ).update(
-                status=effect_of(result.status).value,
-                result=(result.response or {}).get("result"),
-                finished_at=Greatest(Value(result.finished_at), F("started_at")),
-            )
+        if _count_late(run_id, result.number, delta):
+            _close_step(run_id, result)
+            if effect is not None:
+                _settle_effect(run_id, result, *effect)
         points.reach("inside late result")
+
+
+def _count_late(run_id: UUID, number: int, delta: Delta) -> int:
+    aborted = Run.objects.filter(
+        id=run_id,
+        state=RunState.ABORTED.value,
+        steps__number=number,
+        steps__status__in=_OPEN,
+    )
+    return aborted.update(**_added(delta))

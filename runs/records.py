@@ -137,6 +137,10 @@ class Delta:
     is_estimated: bool = False
 
 
+Settled = tuple[str, EffectStatus, Json]
+"""What the ledger's row of a key becomes: its status, and the result to give."""
+
+
 @dataclass(frozen=True)
 class Move:
     """A change of state: who (`by` is a person's id) and why."""
@@ -159,7 +163,7 @@ class Record:
     delta: Delta = field(default_factory=Delta)
     moves: tuple[Move, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict)
-    effect: tuple[str, EffectStatus, Json] | None = None
+    effect: Settled | None = None
 
     @property
     def sequence(self) -> int:
