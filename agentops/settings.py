@@ -113,6 +113,14 @@ Q_CLUSTER: dict[str, Any] = {
     "guard_cycle": 0.5,
 }
 
+# Steps that have ended, rendered: they never change. Each web process has its own.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "OPTIONS": {"MAX_ENTRIES": 3000},
+    }
+}
+
 # People
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"

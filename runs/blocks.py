@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from runs import words
@@ -13,7 +13,8 @@ from runs.errors import InvalidCall
 from runs.models import Step
 from runs.states import StepKind
 
-ROWS_SHOWN = 50
+INLINE_ROWS = 50
+INLINE_CHARACTERS = 20_000
 LONG = 80
 CODE_ARGUMENTS = frozenset({"sql", "query", "expression", "code"})
 SHOWN_AS_MARKDOWN = frozenset({"body", "body_markdown", "markdown", "summary"})
@@ -24,12 +25,13 @@ class Block:
     """One part of a fold.
 
     `kind` names the part of the template that shows it: text, code, markdown,
-    quote, list, facts (pairs), table (`Table`), note.
+    quote, list, facts (pairs), table (`Table`), note. `left_out` counts characters.
     """
 
     kind: str
     value: Any
     heading: str = ""
+    left_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,10 @@ class Table:
     columns: Sequence[str]
     rows: Sequence[Sequence[Json]]
     left_out: int = 0
+
+    def first(self, number: int) -> Table:
+        left_out = max(len(self.rows) - number, 0)
+        return replace(self, rows=self.rows[:number], left_out=left_out)
 
 
 def titled(name: str) -> str:
@@ -48,6 +54,18 @@ def titled(name: str) -> str:
 def blocks_of(step: Step) -> tuple[Block, ...]:
     """Everything recorded about a step but its exact prompt, nothing left out."""
     return (*_BODIES[StepKind(step.kind)](step), *_error(step))
+
+
+def in_short(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks as a page holds a hundred of them: the long ones cut, and said so."""
+    for block in blocks:
+        if isinstance(block.value, Table):
+            yield replace(block, value=block.value.first(INLINE_ROWS))
+        elif isinstance(block.value, str) and len(block.value) > INLINE_CHARACTERS:
+            shown = block.value[:INLINE_CHARACTERS]
+            yield replace(block, value=shown, left_out=len(block.value) - len(shown))
+        else:
+            yield block
 
 
 def _plan(step: Step) -> Iterator[Block]:
@@ -173,8 +191,7 @@ def _table_of(columns: Json, rows: list[Json]) -> Table | None:
         return None
     names = columns or (list(rows[0]) if isinstance(rows[0], dict) else [])
     names = [n.get("name", "") if isinstance(n, dict) else str(n) for n in names]
-    shown = [_cells(row, names) for row in rows[:ROWS_SHOWN]]
-    return Table(names, shown, max(len(rows) - ROWS_SHOWN, 0))
+    return Table(names, [_cells(row, names) for row in rows])
 
 
 def _cells(row: Json, names: Sequence[str]) -> list[Json]:

@@ -17,7 +17,7 @@ from django.utils.html import escape
 
 from agentops.conf import product
 from runs import words
-from runs.canonical import Json, clean
+from runs.canonical import Json, clean, clean_text
 from runs.errors import BadInput
 from runs.models import Agent
 
@@ -135,7 +135,11 @@ class TaskForm(forms.Form):
         values = {
             name: self.cleaned_data.get(f"inputs.{name}") for name in self._properties
         }
-        return {n: clean(_whole(v)) for n, v in values.items() if v not in (None, "")}
+        return {n: clean(_plainly(v)) for n, v in values.items() if v not in (None, "")}
+
+    @property
+    def task(self) -> str:
+        return clean_text(str(_plainly(self.cleaned_data.get("task", ""))))
 
     @property
     def limits(self) -> dict[str, Json]:
@@ -157,8 +161,10 @@ class TaskForm(forms.Form):
             self.add_error(name if name in self.fields else None, wrong)
 
 
-def _whole(value: Any) -> Any:
-    """30.0 as 30: the task is read by people and models."""
+def _plainly(value: Any) -> Any:
+    """30.0 as 30, and line ends as one character: people and models read the task."""
+    if isinstance(value, str):
+        return value.replace("\r\n", "\n")
     is_whole = isinstance(value, float) and value.is_integer()
     return int(value) if is_whole else value
 

@@ -13,7 +13,16 @@ from decimal import Decimal
 
 from agentops import clock
 from runs import words
-from runs.blocks import Block, as_table, asked, blocks_of, plain, said, titled
+from runs.blocks import (
+    Block,
+    as_table,
+    asked,
+    blocks_of,
+    in_short,
+    plain,
+    said,
+    titled,
+)
 from runs.canonical import Json, shorten
 from runs.models import Attempt, Step
 from runs.states import StepKind, StepStatus
@@ -88,6 +97,11 @@ class Entry:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
+        """For the fold; what is very long is cut there, and whole on its own page."""
+        return tuple(in_short(blocks_of(self.step)))
+
+    @property
+    def whole_blocks(self) -> tuple[Block, ...]:
         return blocks_of(self.step)
 
     @property
@@ -240,7 +254,7 @@ def result_in_brief(result: Json, text: str) -> str:
     """A tool's result in a few words."""
     table = as_table(result)
     if table is not None:
-        rows = words.plural(len(table.rows) + table.left_out, "row")
+        rows = words.plural(len(table.rows), "row")
         return f"{rows}, {words.plural(len(table.columns), 'column')}"
     if isinstance(result, list):
         return words.plural(len(result), "item")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -108,7 +109,7 @@ def _start(
             run = services.start(
                 agent=agent,
                 by=request.user,
-                task=clean_text(form.cleaned_data.get("task", "")),
+                task=form.task,
                 inputs=form.inputs,
                 limits=form.limits or None,
                 key=form.cleaned_data["key"] or None,
@@ -146,7 +147,7 @@ def _show_form(
 @signed_in
 def detail(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
     run = _run(request, run_id)
-    return render(request, "runs/detail.html", page.of(run, request.user))
+    return render(request, "runs/detail.html", _context(request, run))
 
 
 @require_GET
@@ -155,7 +156,7 @@ def live(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
     """The page's content once more; the last one tells the browser to stop asking."""
     run = _run(request, run_id)
     first = _number(request.GET.get("from", ""))
-    context = page.of(run, request.user, first) | {"is_fragment": True}
+    context = _context(request, run, first) | {"is_fragment": True}
     response = render(request, "runs/_run.html", context)
     if not RunState(run.state).is_active:
         return HttpResponseStopPolling(response.content)
@@ -232,6 +233,15 @@ def _run(request: AuthenticatedRequest, run_id: UUID) -> Run:
     return get_object_or_404(
         runs.select_related("agent", "version", "submitter"), pk=run_id
     )
+
+
+def _context(
+    request: AuthenticatedRequest, run: Run, first: int | None = None
+) -> dict[str, Any]:
+    """The page's, and the figures once the run rests."""
+    rests = not RunState(run.state).is_active
+    figures = metrics.summary(run) if rests else None
+    return page.of(run, request.user, first) | {"figures": figures}
 
 
 def _number(text: str) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from django import template
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from agentops import clock
@@ -21,16 +22,11 @@ from runs.canonical import Json
 register = template.Library()
 
 ABSOLUTE = "%-d %b %Y, %H:%M:%S %Z"
-KEPT = "\n\t"
-INVISIBLE = frozenset(
-    [
-        *(0x00AD, 0x061C, 0x180E, 0xFEFF),
-        *range(0x200B, 0x2010),
-        *range(0x2028, 0x202F),
-        *range(0x2060, 0x206A),
-        *range(0xE0000, 0xE0080),
-    ]
+HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\ufeff"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u2069\U000e0000-\U000e007f]"
 )
+"""Control characters but tab and newline, and what changes a text unseen."""
 
 register.filter("money", words.money)
 register.filter("duration", words.duration)
@@ -38,6 +34,11 @@ register.filter("count", words.count)
 register.filter("percent", words.percent)
 register.filter("bytes", words.size)
 register.filter("plural", words.plural)
+
+
+@register.filter
+def milliseconds(number: float) -> str:
+    return words.duration(number / 1000)
 
 
 @register.filter
@@ -105,29 +106,16 @@ def markdown(text: str) -> SafeString:
 @register.filter
 def visible(text: object) -> SafeString:
     """Text with its control and invisible characters shown as marked code points."""
-    parts: list[SafeString] = []
-    plain: list[str] = []
-    for character in str(text):
-        if not is_hidden(character):
-            plain.append(character)
-            continue
-        parts += [conditional_escape("".join(plain)), _mark(character)]
-        plain = []
-    parts.append(conditional_escape("".join(plain)))
-    return format_html_join("", "{}", ((part,) for part in parts))
+    escaped = conditional_escape(text if isinstance(text, str) else str(text))
+    escaped = SafeString(escaped.replace("\r\n", "\n"))
+    return mark_safe(HIDDEN.sub(_mark, escaped))  # noqa: S308 - escaped above
 
 
-def is_hidden(character: str) -> bool:
-    code = ord(character)
-    if character in KEPT:
-        return False
-    return code < 0x20 or 0x7F <= code < 0xA0 or code in INVISIBLE
-
-
-def _mark(character: str) -> SafeString:
-    return format_html(
-        '<mark class="hidden-char" title="A character that is not visible">U+{}</mark>',
-        f"{ord(character):04X}",
+def _mark(found: re.Match[str]) -> str:
+    code = f"{ord(found[0]):04X}"
+    return (
+        '<mark class="hidden-char" title="A character that is not visible">'
+        f"U+{code}</mark>"
     )
 
 

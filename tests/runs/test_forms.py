@@ -92,6 +92,16 @@ def test_only_budgets_that_differ_from_the_usual_are_given_on(agent):
     assert form.limits == {"money": "0.75"}
 
 
+def test_line_ends_and_whole_numbers_are_given_on_plainly(agent):
+    odd = {"task": "One\r\nTwo", "inputs.factor": "30.0", "inputs.more": "a\r\nb"}
+    form = TaskForm(agent, FILLED | odd)
+
+    assert form.is_valid()
+    assert form.task == "One\nTwo"
+    assert form.inputs["more"] == "a\nb"
+    assert str(form.inputs["factor"]) == "30"
+
+
 def test_an_agent_without_a_template_needs_a_task():
     form = TaskForm(Agent(slug="free", name="Free"), {"task": " "})
 

@@ -176,3 +176,16 @@ def test_the_picture_cuts_waiting_out():
 
 def test_there_is_no_picture_of_nothing():
     assert waterfall.draw([]) is None
+
+
+def test_what_is_very_long_is_cut_in_the_fold_and_whole_on_its_page():
+    rows = {"columns": ["n"], "rows": [[n] for n in range(120)]}
+    table = entry("tool", name="query_database", response={"result": rows})
+    text = entry("tool", name="http_request", response={"text": "x" * 30_000})
+
+    assert len(table.blocks[-1].value.rows) == 50
+    assert table.blocks[-1].value.left_out == 70
+    assert len(table.whole_blocks[-1].value.rows) == 120
+    assert text.blocks[-1].left_out == 10_000
+    assert text.whole_blocks[-1].value == "x" * 30_000
+    assert table.said == "120 rows, 1 column"
