@@ -36,7 +36,12 @@ __all__ = ["Held", "begin", "open", "open_all", "park_poison", "proceed", "recor
 open = load  # noqa: A001 - as one opens a file
 open_all = load_all
 
-SKIPPED = Recorded(StepStatus.SKIPPED)
+_SKIPPED = Recorded(StepStatus.SKIPPED)
+_IN_DOUBT = Recorded(
+    StepStatus.OUTCOME_UNKNOWN,
+    error_class=OutcomeUnknown.error_class,
+    error_text="The process that ran it ended, again and again.",
+)
 
 
 def proceed(held: Held) -> Work | Rest:
@@ -60,9 +65,11 @@ def begin(held: Held, work: Work) -> Work | Rest:
     `LeaseLost`; may answer with other work, or a `Rest` if the run parked instead.
     """
     step = held.current
-    if not work.is_irreversible or step is None:
+    if step is None or not _is_planned_call(step):
         return work
     held.refresh()
+    if not work.is_irreversible and _is_allowed(held, step):
+        return work
     changed = _changes(held, step)
     if changed:
         words = f"{', '.join(changed)} of {step.name}"
@@ -142,7 +149,9 @@ def park_poison(run_id: UUID, owner: str) -> None:
     now = clock.now()
     result = None
     if step is not None:
-        result = result_of(step, SKIPPED, Outcome(step.number, None, None, now, 0))
+        left = _SKIPPED if step.status is StepStatus.PLANNED else _IN_DOUBT
+        result = result_of(step, left, Outcome(step.number, None, None, now, 0))
+        take(held, step, left, 0)
     park(held, why, result, now, Delta())
 
 
@@ -158,13 +167,21 @@ def _after_interruption(held: Held, step: StepValue) -> Work | Rest:
     return record(held, Outcome(step.number, None, unknown, clock.now(), 0))
 
 
+def _is_planned_call(step: StepValue) -> bool:
+    """A tool's call that is about to be made; not one whose outcome is asked for."""
+    return step.status is StepStatus.PLANNED and "seal" in (step.request or {})
+
+
+def _is_allowed(held: Held, step: StepValue) -> bool:
+    return step.name in held.facts.toolbox.allowed
+
+
 def _changes(held: Held, step: StepValue) -> list[str]:
     """What of the call's seal no longer holds."""
     request = step.request or {}
-    offered = held.facts.toolbox.tools.get(step.name)
-    if offered is None or step.name not in held.facts.toolbox.allowed:
+    if not _is_allowed(held, step):
         return ["permission"]
-    now = offered.seal(request["arguments"])
+    now = held.facts.toolbox.tools[step.name].seal(request["arguments"])
     return sorted(name for name, was in request["seal"].items() if now[name] != was)
 
 

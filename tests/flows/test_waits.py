@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from runs import policy
+from runs import engine, policy
 from runs.models import Effect, Run, Step, Tool
 from runs.services import start
 from runs.values import VerdictKind
+from runs.work import Work
 from tests.flows.conftest import decide, make_agent
 from tests.support.acts import acts
-from tests.support.advance import advance, provider, settle
+from tests.support.advance import OWNER, advance, provider, settle, take
 from tests.support.replies import calls, check, error, plan, text
 
 pytestmark = pytest.mark.django_db
@@ -104,3 +105,33 @@ def test_a_step_says_that_part_of_its_cost_is_a_guess(boss):
 
     assert run.is_estimated
     assert Step.objects.get(run=run).is_estimated
+
+
+def test_a_tool_switched_off_while_a_call_waits_is_not_tried_again(run, boss):
+    with provider(calls(("flaky", {"text": "x"}))):
+        run = advance(run)
+        Tool.objects.update_or_create(name="flaky", defaults={"enabled": False})
+        policy.forget()
+        run = settle(run)
+
+    assert run.park
+    assert (run.park_reason, run.park["figures"]["changed"]) == (
+        "changed",
+        ["permission"],
+    )
+
+
+def test_an_act_that_keeps_ending_its_worker_may_have_happened(run):
+    with provider(calls(("post", {"what": "x"})), check(0.9)):
+        run = advance(run, steps=2)
+        take(run)
+        held = engine.open(run.pk, OWNER)
+        work = engine.proceed(held)
+        assert isinstance(work, Work)
+        engine.begin(held, work)
+        engine.park_poison(run.pk, OWNER)
+
+    run.refresh_from_db()
+    assert run.park_reason == "poison"
+    assert run.steps.get(number=run.sequence).status == "outcome_unknown"
+    assert Effect.objects.get().status == "unknown"
