@@ -117,9 +117,12 @@ def finish(
     steps = [(RunState.COMPLETING, "final answer"), (RunState.COMPLETED, "delivered")]
     if held.facts.state is RunState.COMPLETING:
         steps = steps[1:]
+    left = held.progress.open_items()
     plan = [
-        {**item, "status": "done"} if item["status"] == "open" else item
-        for item in held.progress.plan
+        {**item, "status": "done"}
+        if item["status"] == "open" and place not in left
+        else item
+        for place, item in enumerate(held.progress.plan, start=1)
     ]
     fields = {"output": output, "finished_at": now, "plan": plan} | records.RELEASED
     recording.commit(

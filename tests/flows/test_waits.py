@@ -135,3 +135,15 @@ def test_an_act_that_keeps_ending_its_worker_may_have_happened(run):
     assert run.park_reason == "poison"
     assert run.steps.get(number=run.sequence).status == "outcome_unknown"
     assert Effect.objects.get().status == "unknown"
+
+
+def test_items_nobody_worked_on_stay_open_in_an_answer_that_was_accepted(boss):
+    run = start(agent=make_agent(plan_first=True), by=boss, task="Say it")
+
+    with provider(plan("Read", "Write", "Send"), text("Done."), text("Done.")):
+        run = settle(run)
+        decide(run, boss, VerdictKind.APPROVE)
+        ended = settle(run)
+
+    assert run.park_reason == "open_plan"
+    assert [item["status"] for item in ended.plan] == ["open", "open", "done"]
