@@ -165,7 +165,7 @@ class Progress:
         if step.input_tokens:
             self.last_tokens = step.input_tokens
             after = self.encoded[-added:] if added else []
-            self.bytes_since = sum(map(len, after))
+            self.bytes_since = sum(map(size, after))
 
     # ---- tools and checks
 
