@@ -1,8 +1,9 @@
-"""Typed requests, for views that need a signed-in person or htmx's headers."""
+"""What comes in: typed requests, and what addresses say, read without trust."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import wraps
 from typing import Any
 from urllib.parse import quote
@@ -45,3 +46,21 @@ def signed_in(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
 def _sign_in() -> str:
     return resolve_url(settings.LOGIN_URL)
+
+
+def moment(text: str) -> datetime | None:
+    """A moment as our pages write it, in UTC; None for anything else.
+
+    `+` may have become a blank on the way. What lies beyond the years that can be
+    counted in UTC is no moment either: no database takes it.
+    """
+    try:
+        at = datetime.fromisoformat(text.replace(" ", "+"))
+        return at.astimezone(UTC) if at.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def words(text: str, most: int) -> str:
+    """Text to look for, at most so long; NUL, which PostgreSQL refuses, is left out."""
+    return text.replace("\x00", "").strip()[:most]

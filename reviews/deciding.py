@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from agentops.http import AuthenticatedRequest, signed_in
+from agentops.http import AuthenticatedRequest, moment, signed_in
 from agentops.pages import problem
 from reviews import inbox, page, services
 from reviews.decisions import registry
@@ -40,7 +39,7 @@ def decide(request: AuthenticatedRequest, review_id: UUID, kind: str) -> HttpRes
             kind=kind,
             item_version=_number(request.POST.get("item_version", "")),
             digest=request.POST.get("digest", ""),
-            seen_at=_moment(request.POST.get("seen_at", "")),
+            seen_at=moment(request.POST.get("seen_at", "")),
             **sent,
         )
     except NotPermitted as error:
@@ -160,11 +159,3 @@ def _address(review: Review) -> str:
 
 def _number(text: str) -> int:
     return int(text) if text.isdecimal() and len(text) < 10 else 0
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        at = datetime.fromisoformat(text.replace(" ", "+"))
-    except ValueError:
-        return None
-    return at if at.tzinfo else None

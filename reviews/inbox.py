@@ -12,6 +12,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db.models import Count, Prefetch, Q
 
+from agentops.http import moment, words
 from reviews.decisions import registry
 from reviews.models import Decision, Review
 from reviews.models.review import ReviewQuerySet, ReviewStatus
@@ -92,8 +93,8 @@ class Filters:
         reason = query.get("reason", "")
         return cls(
             view=query["view"] if query.get("view") in known else "open",
-            q=query.get("q", "").replace("\x00", "").strip()[:200],
-            agent=query.get("agent", "")[:50],
+            q=words(query.get("q", ""), 200),
+            agent=words(query.get("agent", ""), 50),
             reason=reason if reason in dict(choices(ParkReason)) else "",
         )
 
@@ -209,11 +210,8 @@ def again(user: User, ids: Sequence[str], now: datetime) -> list[Row]:
 
 def news(user: User, filters: Filters, newest: str) -> int:
     """How many open ones have come since; one query."""
-    try:
-        since = datetime.fromisoformat(newest.replace(" ", "+"))
-    except ValueError:
-        return 0
-    if since.tzinfo is None or filters.view == "decided":
+    since = moment(newest)
+    if since is None or filters.view == "decided":
         return 0
     found = _narrowed(Review.objects.visible_to(user).open(), filters)
     return found.filter(opened_at__gt=since).order_by()[:MOST_NEWS].count()

@@ -18,6 +18,8 @@ from runs.errors import BadInput
 BYTES_PER_TOKEN = 3
 """Below what tokenizers reach on prose (about 4), so estimates err upwards."""
 MESSAGE_TOKENS = 8
+MONEY_PLACES = 6
+"""Of a limit: a hundredth of a cent's hundredth, less than any call costs."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,11 @@ class Money(Kind):
         return f"${amount.quantize(Decimal('0.0001')):,f}"
 
     def read(self, value: Json) -> Json:
-        return str(self.whole(value))
+        """In plain digits, for whoever shows it; raises ValueError."""
+        amount = self.whole(value)
+        if amount != round(amount, MONEY_PLACES):
+            raise ValueError(f"must have at most {MONEY_PLACES} decimals")
+        return f"{amount:f}"
 
 
 class Tokens(Kind):

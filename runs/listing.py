@@ -12,6 +12,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from agentops.http import moment, words
 from runs.models import Agent, Run, Step
 from runs.states import ParkReason, RunState, StepStatus, choices
 
@@ -37,10 +38,10 @@ class Filters:
     @classmethod
     def read(cls, query: Mapping[str, str]) -> Filters:
         return cls(
-            q=query.get("q", "").replace("\x00", "").strip()[:200],
+            q=words(query.get("q", ""), 200),
             state=_known(query.get("state", ""), STATES),
-            agent=query.get("agent", "")[:50],
-            by=query.get("by", "")[:150],
+            agent=words(query.get("agent", ""), 50),
+            by=words(query.get("by", ""), 150),
             reason=_known(query.get("reason", ""), choices(ParkReason)),
             errors=bool(query.get("errors")),
             before=query.get("before", ""),
@@ -138,7 +139,7 @@ def seen_by(user: User) -> QuerySet[Run]:
 
 def news(filters: Filters, user: User, newest: str) -> int:
     """How many runs have come since, up to `MOST_NEWS`; one query."""
-    since = _moment(newest)
+    since = moment(newest)
     if since is None:
         return 0
     runs = filters.apply(Run.objects.visible_to(user)).filter(created_at__gt=since)
@@ -170,16 +171,8 @@ def _mark(run: Run) -> str:
 
 def _position(mark: str) -> tuple[datetime, UUID] | None:
     at_text, _, id_text = mark.partition("~")
-    at, run_id = _moment(at_text), _uuid(id_text)
+    at, run_id = moment(at_text), _uuid(id_text)
     return (at, run_id) if at and run_id else None
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        at = datetime.fromisoformat(text.replace(" ", "+"))
-    except ValueError:
-        return None
-    return at if at.tzinfo else None
 
 
 def _uuid(text: str) -> UUID | None:

@@ -67,6 +67,7 @@ def test_the_inbox_lists_what_waits_the_one_due_first_on_top(client, operator):
         ("reason=question", 1),
         ("q=analytics", 1),
         ("agent=nobody", 0),
+        ("agent=%00", 2),
     ],
 )
 def test_views_and_filters_are_in_the_address(client, operator, query, number):
@@ -93,6 +94,17 @@ def test_an_empty_inbox_says_how_it_fills(client, operator):
     assert (
         b"Nothing waits for a decision" in client.get(reverse("reviews:inbox")).content
     )
+
+
+@pytest.mark.parametrize(
+    "newest", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"]
+)
+def test_a_moment_beyond_all_years_brings_no_news(client, operator, newest):
+    factory.park()
+
+    answer = client.get(reverse("reviews:rows"), {"newest": newest})
+
+    assert answer.context["news"] == 0
 
 
 def test_a_refresh_greys_out_what_was_decided_and_counts_the_new(client, operator):

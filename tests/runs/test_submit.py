@@ -94,6 +94,12 @@ def test_limits_go_over_those_of_the_agent():
     assert (limits["money"], limits["tokens"]) == ("0.25", None)
 
 
+def test_an_amount_of_money_is_kept_in_plain_digits():
+    submit("reporter", "--input", "limit=1", "--limit", "money=1e3")
+
+    assert Run.objects.get().limits["money"] == "1000"
+
+
 def test_the_same_key_is_the_same_run():
     first = submit("reporter", "--input", "limit=1", "--key", "monday")
 

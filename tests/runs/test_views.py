@@ -128,13 +128,46 @@ def test_the_list_is_paged_without_a_gap(as_operator):
     assert len(set(shown)) == 30
 
 
-@pytest.mark.parametrize("before", ["x", "x~y", "2026-01-01~1", "~"])
+NOBODY = "~00000000-0000-0000-0000-000000000000"
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "x",
+        "x~y",
+        "2026-01-01~1",
+        "~",
+        f"0001-01-01T00:00:00+23:59{NOBODY}",
+        f"9999-12-31T23:59:59-23:59{NOBODY}",
+    ],
+)
 def test_a_mangled_place_shows_the_newest(as_operator, before):
     run = make_run()
 
     page = as_operator.get(reverse("runs:list"), {"before": before}).context["page"]
 
     assert [shown.id for shown in page.runs] == [run.id]
+
+
+@pytest.mark.parametrize("query", ["agent=%00", "by=%00", "q=%00"])
+def test_characters_that_no_database_keeps_are_not_looked_for(as_operator, query):
+    run = make_run()
+
+    answer = as_operator.get(f"{reverse('runs:list')}?{query}")
+
+    assert [shown.id for shown in answer.context["page"].runs] == [run.id]
+
+
+@pytest.mark.parametrize(
+    "newest", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"]
+)
+def test_a_moment_beyond_all_years_brings_no_news(as_operator, newest):
+    make_run()
+
+    answer = as_operator.get(reverse("runs:rows"), {"newest": newest})
+
+    assert answer.context["news"] == 0
 
 
 def test_the_list_takes_few_queries(as_operator, django_assert_max_num_queries):
@@ -200,6 +233,7 @@ def test_a_task_becomes_a_run_once_however_often_it_is_sent(as_submitter, agent)
         ({"inputs.quarter": ""}, "This field is required."),
         ({"limits.steps": "0"}, "must be more than 0"),
         ({"limits.money": "-1"}, "must be more than 0"),
+        ({"limits.money": "1e-999999999"}, "must have at most 6 decimals"),
         ({"limits.tokens": "lots"}, "must be a number"),
         ({"task": "x" * 30_000}, "characters"),
     ],
