@@ -62,8 +62,11 @@ def start(
 def cancel(run_id: UUID, *, by: User, reason: str) -> None:
     """Abort a run wherever it is; what is in flight is kept as an event when it ends.
 
-    Raises `Stale` if the run is final, or about to be.
+    Whoever may see the run may do it, else `NotPermitted`. Raises `Stale` if the run
+    is final, or about to be.
     """
+    if not Run.objects.filter(id=run_id).visible_to(by).exists():
+        raise NotPermitted("You may not abort this run.")
     for _ in range(5):
         run = Run.objects.get(id=run_id)
         state = RunState(run.state)

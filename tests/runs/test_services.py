@@ -11,6 +11,7 @@ from runs.models import Agent, Price, Run
 from runs.services import start
 from runs.signals import run_changed
 from runs.values import RunChange
+from tests.support import factory
 from tests.support.advance import advance, provider
 from tests.support.replies import text
 from tests.support.rows import make_run
@@ -184,3 +185,34 @@ def test_a_run_that_a_driver_holds_can_be_cancelled(boss):
 
     run.refresh_from_db()
     assert (run.state, run.lease_owner) == ("aborted", "")
+
+
+def test_a_stranger_does_not_abort_a_run():
+    run = factory.make_run()
+
+    with pytest.raises(NotPermitted):
+        services.cancel(
+            run.pk, by=factory.make_user("", "submitters"), reason="Mine is urgent."
+        )
+
+    run.refresh_from_db()
+    assert run.state == "executing"
+
+
+def test_an_operator_of_other_agents_does_not_abort_a_run():
+    agent = factory.make_agent()
+    agent.deciders.add(factory.make_user("", "admins").groups.get())
+    run = factory.make_run(agent)
+
+    with pytest.raises(NotPermitted):
+        services.cancel(run.pk, by=factory.make_user("", "operators"), reason="Enough.")
+
+
+@pytest.mark.parametrize("group", ["operators", "admins"])
+def test_who_answers_for_the_agent_aborts_its_runs(group):
+    run = factory.make_run()
+
+    services.cancel(run.pk, by=factory.make_user("", group), reason="Enough.")
+
+    run.refresh_from_db()
+    assert run.state == "aborted"
