@@ -10,7 +10,7 @@ from typing import Any
 
 from reviews.models import Review
 from runs import words
-from runs.blocks import SHOWN_AS_MARKDOWN, label, plain, titled
+from runs.blocks import SHOWN_AS_MARKDOWN, label, plain
 from runs.canonical import Json
 from runs.errors import StepError
 from runs.models import Tool
@@ -262,7 +262,3 @@ def question_of(review: Review) -> tuple[str, list[str]]:
     text = arguments.get("question") or arguments.get("reason") or ""
     options = arguments.get("options") or []
     return str(text), [str(option) for option in options]
-
-
-def tool_title(review: Review) -> str:
-    return titled(str((review.proposal or {}).get("tool", "")))

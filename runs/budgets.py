@@ -16,8 +16,7 @@ from runs.canonical import Json
 from runs.errors import BadInput
 
 BYTES_PER_TOKEN = 3
-"""Below what tokenizers reach on prose (about 4), so estimates err upwards."""
-MESSAGE_TOKENS = 8
+"""English runs at 4 bytes a token and more, JSON and most other scripts above 3."""
 MONEY_PLACES = 6
 """Of a limit: a hundredth of a cent's hundredth, less than any call costs."""
 
@@ -222,6 +221,6 @@ def read_limits(
     return limits
 
 
-def tokens_of(size: int, messages: int = 0) -> int:
-    """Tokens of so many bytes of JSON, estimated upwards."""
-    return -(-size // BYTES_PER_TOKEN) + messages * MESSAGE_TOKENS
+def tokens_of(size: int) -> int:
+    """Tokens of so many bytes of UTF-8, estimated upwards."""
+    return -(-size // BYTES_PER_TOKEN)

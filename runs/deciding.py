@@ -314,7 +314,7 @@ def _go_on(
         _write(run, step, by, verdict, now, (RunState.COMPLETING,), fields)
     else:
         again = (RunState.EXECUTING, RunState.AWAITING_HUMAN)
-        parked = records.parked(action, now) | {"wake_at": None}
+        parked = records.parked(action, now)
         _write(run, step, by, verdict, now, again, fields | parked)
 
 

@@ -9,8 +9,7 @@
     │  ├─ Fatal                     park at once
     │  │  └─ Refused                the model or its filter declined
     │  ├─ ContextTooLong            compress the conversation, then once more
-    │  ├─ OutcomeUnknown            park; a person says what happened
-    │  └─ BudgetExceeded            park with figures
+    │  └─ OutcomeUnknown            park; a person says what happened
     ├─ LeaseLost                    stop quietly: somebody else has the run
     ├─ IllegalTransition            a bug; the transaction is rolled back
     ├─ Stale                        the thing decided on has changed: show it again
@@ -100,12 +99,6 @@ class OutcomeUnknown(StepError):
     """The call may or may not have taken effect."""
 
     error_class = "outcome_unknown"
-
-
-class BudgetExceeded(StepError):
-    """The next call does not fit the budget."""
-
-    error_class = "budget"
 
 
 class LeaseLost(AgentOpsError):

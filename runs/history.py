@@ -146,11 +146,6 @@ def prompt_of(run: Run, number: int) -> list[Message]:
     return _proved(messages, progress.chain, step)
 
 
-def tools_of(run: Run) -> Json:
-    """The tool schemas as they were sent with every model call of the run."""
-    return blob(run.tools_digest)
-
-
 def schema_of(kind: StepKind) -> dict[str, Json] | None:
     """The shape asked for, where an answer has to be JSON."""
     shapes = {

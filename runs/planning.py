@@ -193,7 +193,6 @@ def _check(
         "tool": call.tool,
         "arguments": dict(call.arguments),
         "digest": call.digest,
-        "recent": [list(pair) for pair in progress.recent],
     }
     return _check_step(facts, progress, call.tool, request, item)
 
@@ -206,14 +205,13 @@ def _check_step(
     item: int | None,
 ) -> NewStep:
     model = facts.config.check_model
-    kept = {key: value for key, value in request.items() if key != "recent"}
-    prompt = check_messages(facts.config, facts.task, kept, progress)
+    prompt = check_messages(facts.config, facts.task, request, progress)
     size = canonical.size(dumps(prompt)) + len(dumps(confidence.SCHEMA))
     return NewStep(
         StepKind.CHECK,
         RunState.EXECUTING if name != ANSWER else model_state(facts.state),
         name,
-        kept | {"model": model, "max_output_tokens": CHECK_OUTPUT_TOKENS},
+        request | {"model": model, "max_output_tokens": CHECK_OUTPUT_TOKENS},
         digest=digest(prompt),
         plan_item=item or progress.plan_item or None,
         reservation=worst(facts, model, budgets.tokens_of(size), CHECK_OUTPUT_TOKENS),

@@ -1,4 +1,4 @@
-"""What model calls cost: exact sums, list prices, upward estimates. Pure.
+"""What model calls cost: exact sums, list prices. Pure.
 
 Money is `Decimal` US dollars. A model without a price is None, never 0; a price is
 that of exactly the model asked for, whatever name the endpoint answers with.
@@ -15,9 +15,6 @@ from genai_prices import data_snapshot, types
 
 from agentops import clock
 from runs.llm.base import DEMO_MODEL, Usage
-
-BYTES_PER_TOKEN = 3
-"""English runs at 4 bytes a token and more, JSON and most other scripts above 3."""
 
 _EXACT = Context(prec=60)
 _PLACES = Decimal("0.0000000001")
@@ -60,16 +57,6 @@ def worst_case(input_tokens: int, max_output_tokens: int, price: Price) -> Decim
     dearest = max(price.input, price.cached or price.input)
     whole = Price(dearest, None, price.output)
     return cost(Usage(input=input_tokens, output=max_output_tokens), whole)
-
-
-def estimate(size_bytes: int) -> int:
-    """Tokens of so many bytes of UTF-8, rounded upwards: bytes / 3."""
-    return -(-max(size_bytes, 0) // BYTES_PER_TOKEN)
-
-
-def estimated_usage(sent_bytes: int, received_bytes: int) -> Usage:
-    """For a call whose endpoint gave no figures: upwards, nothing cached."""
-    return Usage(input=estimate(sent_bytes), output=max(1, estimate(received_bytes)))
 
 
 def stored(amount: Decimal) -> Decimal:

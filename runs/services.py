@@ -198,8 +198,7 @@ def _task(agent: Agent, task: str, inputs: Mapping[str, Json]) -> str:
 
 def _filled(template: str, inputs: Mapping[str, Json]) -> str:
     """The template with {name} replaced, once and by plain text only."""
-    text = template
-    parts = text.split("{")
+    parts = template.split("{")
     filled = [parts[0]]
     for part in parts[1:]:
         name, brace, rest = part.partition("}")

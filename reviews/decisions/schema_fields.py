@@ -16,7 +16,6 @@ from django import forms
 from runs.canonical import Json, clean, dumps, loads
 
 LONG = 80
-_SCALARS = {"string", "integer", "number", "boolean"}
 
 
 @dataclass(frozen=True)

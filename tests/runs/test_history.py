@@ -33,7 +33,7 @@ def test_a_prompt_is_rebuilt_as_it_was_sent(played):
     assert [history.prompt_of(run, n) for n in numbers] == [
         body["messages"] for body in sent
     ]
-    assert history.tools_of(run) == sent[1]["tools"]
+    assert history.blob(run.tools_digest) == sent[1]["tools"]
 
 
 def test_a_tool_step_sent_no_prompt(played):
