@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -10,6 +11,8 @@ from runs.canonical import Json, shorten
 from runs.states import RunState, StepKind
 from runs.toolbox import Toolbox
 from runs.values import AgentConfig, Park
+
+MAX_TITLE = 110
 
 
 @dataclass(frozen=True)
@@ -60,5 +63,7 @@ Action = NewStep | Park | Finish
 
 
 def subject(task: str) -> str:
-    """A task in one line, for titles."""
-    return shorten(task.strip().split("\n")[0], 120)
+    """The task's first sentence, for titles and headings."""
+    line = next((part for part in task.splitlines() if part.strip()), "No task")
+    sentence = re.split(r"(?<=[.!?])\s", line.strip(), maxsplit=1)[0]
+    return shorten(sentence.strip("# ").rstrip("."), MAX_TITLE)

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 
 from runs import history, standing, timeline, waterfall
 from runs.blocks import titled
+from runs.facts import subject
 from runs.models import Attempt, Blob, Effect, Run, Step, Transition
 from runs.states import EffectStatus, RunState, StepKind
 
@@ -37,7 +38,7 @@ def of(run: Run, user: User, first: int | None = None) -> dict[str, Any]:
     of_last = [t for t in tries if last and t.step_number == last.number]
     return {
         "run": run,
-        "title": standing.title_of(run.task),
+        "title": subject(run.task),
         "chip": standing.chip(run),
         "doing": standing.doing(run, last, of_last),
         "plan": standing.plan_of(run, last),
@@ -77,7 +78,7 @@ def earlier(run: Run, before: int | None) -> dict[str, Any]:
     holds = run.state == RunState.AWAITING_HUMAN
     return {
         "run": run,
-        "title": standing.title_of(run.task),
+        "title": subject(run.task),
         "is_earlier": True,
         "entries": timeline.entries(shown, tries, holds=holds),
         "earlier": shown[0].number if len(found) > STEPS else 0,
@@ -92,7 +93,7 @@ def one_step(run: Run, step: Step) -> dict[str, Any]:
     prompt, problem = _prompt(run, entry)
     return {
         "run": run,
-        "title": standing.title_of(run.task),
+        "title": subject(run.task),
         "entry": entry,
         "prompt": prompt,
         "problem": problem,

@@ -128,10 +128,13 @@ def question(
     return Park(
         reason=reason,
         title=shorten(str(words), 200) or call.title,
-        question="The agent asks." if asks_question else "The agent wants a person.",
+        question=shorten(gates.spoken(progress), 300) or _ASKS[asks_question],
         step=progress.last.number if progress.last else 0,
         call=call,
         figures={"options": call.arguments.get("options", [])},
         reasoning=gates.spoken(progress),
         seal=offered.seal(dict(call.arguments)),
     )
+
+
+_ASKS = {True: "The agent asks.", False: "The agent wants a person to take over."}

@@ -5,7 +5,6 @@ Pure but for the rows it is given; nothing here asks the database.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -19,7 +18,6 @@ from runs.canonical import Json, shorten
 from runs.models import Attempt, Run, Step
 from runs.states import ParkReason, RunState, StepKind, StepStatus
 
-TITLE = 110
 NEARLY = 0.8
 TONES = {
     RunState.AWAITING_HUMAN: "wait",
@@ -45,13 +43,6 @@ BAD_REASONS = frozenset(
     }
 )
 PLAN_TONES = {"done": ("good", "tick"), "dropped": ("", "drop"), "open": ("", "dot")}
-
-
-def title_of(task: str) -> str:
-    """The task's first sentence, as a heading."""
-    line = next((part for part in task.splitlines() if part.strip()), "No task")
-    sentence = re.split(r"(?<=[.!?])\s", line.strip(), maxsplit=1)[0]
-    return shorten(sentence.strip("# ").rstrip("."), TITLE)
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from django import template
 
 from runs import standing
+from runs.facts import subject
 from runs.models import Run
 
 register = template.Library()
 
-register.filter("task_title", standing.title_of)
+register.filter("task_title", subject)
 
 
 @register.filter

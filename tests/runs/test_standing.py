@@ -23,19 +23,6 @@ def a_step(kind: str, **fields: Any) -> Step:
 
 
 @pytest.mark.parametrize(
-    ("task", "title"),
-    [
-        ("Count the apples. Then rest.", "Count the apples"),
-        ("\n# Report\nmore", "Report"),
-        ("", "No task"),
-        ("x" * 200, "x" * 109 + "…"),
-    ],
-)
-def test_the_first_sentence_of_the_task_is_its_title(task, title):
-    assert standing.title_of(task) == title
-
-
-@pytest.mark.parametrize(
     ("state", "reason", "label", "tone"),
     [
         ("executing", "", "Executing", "run"),
