@@ -115,7 +115,59 @@ def row_of(instance: Any) -> dict[str, Any]:
     }
 
 
-def test_a_step_is_closed_the_next_one_planned_and_the_run_counted(run, write):
+DONE_ROW = {
+    "number": 1,
+    "kind": "model",
+    "status": "succeeded",
+    "state": "executing",
+    "name": "",
+    "plan_item": None,
+    "request": {},
+    "response": {"content": "é ␀ \u2028", "calls": [], "n": 1.5},
+    "digest": "",
+    "attempts": 2,
+    "error_class": "",
+    "error_text": "",
+    "confidence": Decimal("0.6200"),
+    "input_tokens": 100,
+    "cached_tokens": 40,
+    "output_tokens": 20,
+    "cost": Decimal("0.0156150001"),
+    "is_estimated": True,
+    "reserved_tokens": 0,
+    "reserved_cost": Decimal(0),
+    "planned_at": NOW,
+    "started_at": NOW,
+    "finished_at": LATER,
+}
+PLANNED_ROW = {
+    "number": 2,
+    "kind": "tool",
+    "status": "planned",
+    "state": "observing",
+    "name": "echo",
+    "plan_item": 3,
+    "request": {"arguments": {"text": "é"}, "key": None},
+    "response": None,
+    "digest": "d" * 64,
+    "attempts": 0,
+    "error_class": "",
+    "error_text": "",
+    "confidence": None,
+    "input_tokens": 0,
+    "cached_tokens": 0,
+    "output_tokens": 0,
+    "cost": Decimal(0),
+    "is_estimated": False,
+    "reserved_tokens": 9,
+    "reserved_cost": Decimal("0.0000000001"),
+    "planned_at": LATER,
+    "started_at": None,
+    "finished_at": None,
+}
+
+
+def test_the_run_is_counted_and_moved_in_the_same_commit(run, write):
     before = row_of(run)
 
     write(
@@ -136,57 +188,6 @@ def test_a_step_is_closed_the_next_one_planned_and_the_run_counted(run, write):
         "claims_alone": 0,
         "plan": [{"text": "a"}],
     }
-    done, planned = Step.objects.filter(run=run)
-    assert row_of(done) == {
-        "number": 1,
-        "kind": "model",
-        "status": "succeeded",
-        "state": "executing",
-        "name": "",
-        "plan_item": None,
-        "request": {},
-        "response": {"content": "é ␀ \u2028", "calls": [], "n": 1.5},
-        "digest": "",
-        "attempts": 2,
-        "error_class": "",
-        "error_text": "",
-        "confidence": Decimal("0.6200"),
-        "input_tokens": 100,
-        "cached_tokens": 40,
-        "output_tokens": 20,
-        "cost": Decimal("0.0156150001"),
-        "is_estimated": True,
-        "reserved_tokens": 0,
-        "reserved_cost": Decimal(0),
-        "planned_at": NOW,
-        "started_at": NOW,
-        "finished_at": LATER,
-    }
-    assert row_of(planned) == {
-        "number": 2,
-        "kind": "tool",
-        "status": "planned",
-        "state": "observing",
-        "name": "echo",
-        "plan_item": 3,
-        "request": {"arguments": {"text": "é"}, "key": None},
-        "response": None,
-        "digest": "d" * 64,
-        "attempts": 0,
-        "error_class": "",
-        "error_text": "",
-        "confidence": None,
-        "input_tokens": 0,
-        "cached_tokens": 0,
-        "output_tokens": 0,
-        "cost": Decimal(0),
-        "is_estimated": False,
-        "reserved_tokens": 9,
-        "reserved_cost": Decimal("0.0000000001"),
-        "planned_at": LATER,
-        "started_at": None,
-        "finished_at": None,
-    }
     assert row_of(Transition.objects.get()) == {
         "from_state": "executing",
         "to_state": "observing",
@@ -195,6 +196,14 @@ def test_a_step_is_closed_the_next_one_planned_and_the_run_counted(run, write):
         "by_id": None,
         "at": LATER,
     }
+
+
+def test_both_steps_are_written_column_by_column(run, write):
+    write(Record(fence(run), result(), (PLANNED,), DELTA, (MOVE,), {}))
+
+    done, planned = Step.objects.filter(run=run)
+    assert row_of(done) == DONE_ROW
+    assert row_of(planned) == PLANNED_ROW
 
 
 def test_the_end_of_a_run_is_two_moves_and_no_step(run, write):
