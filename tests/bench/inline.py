@@ -14,7 +14,6 @@ from contextlib import contextmanager
 
 from runs import engine, slots
 from runs.driver import Driver
-from runs.heart import Heart
 
 
 class InlineDriver(Driver):
@@ -25,7 +24,12 @@ class InlineDriver(Driver):
         self._next_claim_at = 0.0
         self._claim()
         while self._flights or self._claimed:
-            self._work()
+            self.turn()
+
+    def turn(self) -> None:
+        """One round of the loop."""
+        self._work()
+        self._heart.turned()
 
 
 @contextmanager
@@ -33,11 +37,10 @@ def driving() -> Iterator[InlineDriver]:
     slot = slots.take_first(slots.of_drivers())
     assert slot is not None
     driver = InlineDriver(engine, slot)
-    heart = Heart(driver.owner, lambda: len(driver._flights))
-    heart.start()
+    driver._heart.start()
     try:
         yield driver
     finally:
-        heart.stop()
+        driver._heart.stop()
         driver._pool.close()
         driver._end()

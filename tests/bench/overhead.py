@@ -139,7 +139,7 @@ class Bench:
                 run = installation.start(self._agent, self._by)
                 committed_at = time.time()
                 while Run.objects.filter(pk=run.pk, finished_at=None).exists():
-                    self._driver._work()
+                    self._driver.turn()
                 started_at = Run.objects.get(pk=run.pk).started_at
                 assert started_at is not None
                 found.append((started_at.timestamp() - committed_at) * 1000)
