@@ -40,8 +40,11 @@ def main() -> None:
     arguments = parsed()
     counts = [int(part) for part in arguments.counts.split(",")]
     latencies = [int(part) for part in arguments.latencies.split(",")]
-    with Stub() as stub, installation.database() as url:
-        folder = tempfile.mkdtemp(prefix="agentops-bench-")
+    with (
+        tempfile.TemporaryDirectory(prefix="agentops-bench-") as folder,
+        Stub() as stub,
+        installation.database() as url,
+    ):
         installation.prepare(url, folder)
         people = installation.person(), installation.agent()
         store, found = Store(url), []

@@ -14,6 +14,7 @@ import os
 import resource
 import statistics
 import sys
+import tempfile
 import time
 from typing import Any
 from uuid import UUID
@@ -41,8 +42,12 @@ def parsed() -> argparse.Namespace:
 def main() -> None:
     arguments = parsed()
     plan = [tuple(map(int, part.split(":"))) for part in arguments.plan.split(",")]
-    with Stub() as stub, installation.database() as url:
-        installation.prepare(url)
+    with (
+        tempfile.TemporaryDirectory(prefix="agentops-bench-") as folder,
+        Stub() as stub,
+        installation.database() as url,
+    ):
+        installation.prepare(url, folder)
         bench = Bench(url, stub)
         rounds = [bench.round(plan) for _ in range(arguments.rounds)]
         wake_up = bench.wake_up_ms()
