@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NoReturn
@@ -96,7 +97,8 @@ def decide(
         except StaleReview:
             raise
         except deciding.Changed as error:
-            _show_anew(review_id, error.parts)
+            with suppress(Stale):  # it may have been decided or aborted since
+                _show_anew(review_id, error.parts)
             raise StaleReview(f"{error.message} Look at it again.") from error
         except Stale as error:
             raise StaleReview(error.message) from error
@@ -134,9 +136,9 @@ def _show_anew(review_id: UUID, parts: Sequence[str]) -> None:
         review = Review.objects.get(pk=review_id)
         _lock_run(review.run_id)
         review.refresh_from_db()
-        seal = deciding.reseal(review.run_id, sequence=review.sequence)
+        sealed = deciding.reseal(review.run_id, sequence=review.sequence)
         Review.objects.open().filter(pk=review_id, version=review.version).update(
-            seal=seal,
+            seal=sealed,
             detail=review.detail | {"changed": list(parts)},
             version=F("version") + 1,
         )
