@@ -220,13 +220,14 @@ class Progress:
     def _take_decision(self, step: StepValue) -> None:
         self._start_counters_again()
         response = _response(step)
+        kind = VerdictKind(response["kind"])
+        self.untrusted = self.untrusted and kind in _LOOKS_AWAY
         call_id = _response(step, "request").get("call_id")
-        _DECIDE[VerdictKind(response["kind"])](self, step, response, call_id)
+        _DECIDE[kind](self, step, response, call_id)
 
     def _start_counters_again(self) -> None:
         self.invalid_turns = self.nudges = self.plan_nudges = 0
         self.repeats, self.most_repeats = {}, 0
-        self.untrusted = False
 
     def _approved(
         self, step: StepValue, response: dict[str, Any], call_id: str | None
@@ -362,6 +363,8 @@ _TAKE = {
     StepKind.DECISION: Progress._take_decision,
     StepKind.COMPACTION: Progress._take_compaction,
 }
+_LOOKS_AWAY = frozenset({VerdictKind.TOP_UP, VerdictKind.RETRY})
+"""Decisions about a failure or a limit, not about what the agent has read."""
 _DECIDE = {
     VerdictKind.APPROVE: Progress._approved,
     VerdictKind.REJECT: Progress._rejected,

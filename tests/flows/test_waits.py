@@ -147,3 +147,16 @@ def test_items_nobody_worked_on_stay_open_in_an_answer_that_was_accepted(boss):
 
     assert run.park_reason == "open_plan"
     assert [item["status"] for item in ended.plan] == ["open", "open", "done"]
+
+
+def test_who_raises_a_budget_has_not_looked_at_what_the_agent_read(boss):
+    run = start(agent=make_agent(limits={"steps": 2}), by=boss, task="Post it")
+    script = [calls(("browse", {"page": "p"})), calls(("post", {"what": "x"}))]
+
+    with provider(*script):
+        run = settle(run)
+        decide(run, boss, VerdictKind.TOP_UP, limits={"steps": 20})
+        again = settle(run)
+
+    assert run.park_reason == "budget"
+    assert again.park_reason == "untrusted_content"

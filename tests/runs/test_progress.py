@@ -86,7 +86,6 @@ def test_after_a_person_has_acted_the_counters_start_again(kind):
             f"c{n}",
             status=StepStatus.FAILED,
             error_class="invalid",
-            response={"untrusted": True},
         )
     steps.model(content="", nudge="empty", note="Say something.")
     worn = steps.progress()
@@ -94,9 +93,19 @@ def test_after_a_person_has_acted_the_counters_start_again(kind):
     fresh = steps.decision(kind).progress()
 
     assert (worn.invalid_turns, worn.nudges, worn.most_repeats) == (3, 1, 3)
-    assert worn.untrusted
     assert (fresh.invalid_turns, fresh.nudges, fresh.most_repeats) == (0, 0, 0)
-    assert not fresh.untrusted
+
+
+@pytest.mark.parametrize(
+    ("kind", "stays"),
+    [("approve", False), ("guide", False), ("retry", True), ("top_up", True)],
+)
+def test_untrusted_content_counts_until_a_person_has_looked_at_it(kind, stays):
+    steps = Steps().model(CALL).tool("c1", response={"untrusted": True})
+
+    after = steps.decision(kind, text="Go on.").progress()
+
+    assert after.untrusted is stays
 
 
 def test_an_answer_is_final_until_it_is_nudged_or_turned_down():
