@@ -6,12 +6,10 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
 from agentops import views
-from runs.health_views import healthz, readyz
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.home, name="home"),
-    path("healthz", healthz),
-    path("readyz", readyz),
+    path("favicon.ico", views.favicon),
     path("pulse/", views.pulse, name="pulse"),
     path("preferences/", views.preferences, name="preferences"),
     path("demo/sign-in/", views.demo_sign_in, name="demo-sign-in"),

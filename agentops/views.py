@@ -8,8 +8,9 @@ from django.contrib.auth import get_user_model, login
 from django.contrib.auth.views import LoginView
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.templatetags.static import static
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from agentops import demo, mail
 from agentops.http import AuthenticatedRequest, signed_in
@@ -26,6 +27,12 @@ def home(request: AuthenticatedRequest) -> HttpResponse:
     if request.user.has_perm("reviews.decide_review"):
         return redirect("reviews:inbox")
     return redirect("runs:list")
+
+
+@require_safe
+def favicon(request: HttpRequest) -> HttpResponse:
+    """For pages that name no icon of their own: the admin's, and plain JSON."""
+    return redirect(static("img/favicon.svg"))
 
 
 @require_POST

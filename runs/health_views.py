@@ -1,9 +1,11 @@
-"""Answers for probes: no sign-in, no session, plain JSON."""
+"""Answers for probes: no sign-in, no session, no check of the host, plain JSON."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django.db import Error, connection
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -47,3 +49,22 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 def _ready(is_ready: bool, **figures: object) -> JsonResponse:
     return JsonResponse({"ready": is_ready, **figures}, status=200 if is_ready else 503)
+
+
+PROBES = {"/healthz": healthz, "/readyz": readyz}
+
+
+def answer_probes(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
+    """Middleware that answers probes itself and hands on everything else.
+
+    A load balancer asks by address and without TLS; what `ALLOWED_HOSTS` and the
+    redirect to HTTPS say is meant for browsers.
+    """
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        probe = PROBES.get(request.path_info)
+        return probe(request) if probe else get_response(request)
+
+    return answer

@@ -17,8 +17,6 @@ PRODUCTION = {
     "DATABASE_URL": "postgresql://agentops@localhost/agentops",
     "AGENTOPS_HTTPS": "1",
     "AGENTOPS_BEHIND_PROXY": "1",
-    "SECURE_HSTS_INCLUDE_SUBDOMAINS": "1",
-    "SECURE_HSTS_PRELOAD": "1",
 }
 
 

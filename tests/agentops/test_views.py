@@ -102,3 +102,7 @@ def test_no_page_has_script_or_style_in_it(client):
     assert "style=" not in page
     assert "<script>" not in page
     assert "onclick" not in page
+
+
+def test_pages_without_an_icon_of_their_own_get_ours(client):
+    assert client.get("/favicon.ico")["Location"].endswith("img/favicon.svg")

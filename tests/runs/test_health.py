@@ -82,6 +82,15 @@ def test_healthz_answers_anybody(client):
     assert "no-store" in answer.headers["Cache-Control"]
 
 
+def test_probes_may_come_by_address_and_without_tls(client, settings):
+    settings.ALLOWED_HOSTS = ["agentops.example.com"]
+    settings.SECURE_SSL_REDIRECT = True
+
+    answer = client.get("/healthz", headers={"host": "10.1.2.3:8000"})
+
+    assert answer.status_code == 200
+
+
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 def test_probes_tell_that_the_database_is_down(client, path):
     with connection.execute_wrapper(refuse):
