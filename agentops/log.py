@@ -54,6 +54,14 @@ class ContextFilter(logging.Filter):
         return True
 
 
+class WithoutTraceback(logging.Filter):
+    """Keeps the message of what anybody on the internet can cause at will."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.exc_info = record.exc_text = None
+        return True
+
+
 def config() -> dict[str, Any]:
     """The value of Django's `LOGGING`, as `AGENTOPS_LOG` and `_LEVEL` ask."""
     level = env.choice(
@@ -62,7 +70,10 @@ def config() -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"context": {"()": "agentops.log.ContextFilter"}},
+        "filters": {
+            "context": {"()": "agentops.log.ContextFilter"},
+            "without traceback": {"()": "agentops.log.WithoutTraceback"},
+        },
         "formatters": {
             "plain": {
                 "format": "{asctime} {levelname} {name} "
@@ -87,6 +98,7 @@ def config() -> dict[str, Any]:
         "loggers": {
             # Its own lines tell of every task; a driver's task is not news.
             "django-q": {"level": "WARNING"},
+            "django.security.DisallowedHost": {"filters": ["without traceback"]},
             "httpx2": {"level": "WARNING"},
             "httpcore2": {"level": "WARNING"},
             "openai": {"level": "WARNING"},

@@ -76,3 +76,17 @@ def test_an_exception_is_part_of_the_line(lines):
 def test_only_known_keys_can_be_bound():
     with pytest.raises(TypeError, match="colour"), log.bound(colour="red"):
         pass
+
+
+def test_a_wrong_host_is_one_line(lines):
+    logger, written = lines
+    logger.addFilter(log.WithoutTraceback())
+
+    try:
+        raise ValueError("no such host")
+    except ValueError:
+        logger.exception("Invalid HTTP_HOST header")
+
+    (line,) = written()
+    assert line["message"] == "Invalid HTTP_HOST header"
+    assert "exc_info" not in line
