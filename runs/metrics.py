@@ -18,7 +18,7 @@ from agentops import clock
 from runs.models import Run, Step, Transition
 from runs.states import RunState, StepKind, StepStatus
 
-MODEL_KINDS = (StepKind.PLAN, StepKind.MODEL, StepKind.CHECK, StepKind.COMPACTION)
+MODEL_KINDS = (StepKind.PLAN, StepKind.MODEL, StepKind.CHECK)
 ENDED = (StepStatus.SUCCEEDED, StepStatus.FAILED, StepStatus.OUTCOME_UNKNOWN)
 
 
@@ -26,10 +26,10 @@ def summary(run: Run) -> dict[str, Any]:
     """Exactly these keys; two queries.
 
     `elapsed_seconds` is wall-clock time from the submission to the end or to now,
-    waiting included. A model call is a plan, model, check or compaction step that
-    used tokens or ended; `error_rate` is the share of ended model and tool steps
-    that failed or were answered with an error, 0..1. `human_escalations` counts
-    how often the run was parked. `cost` is in US dollars, as text.
+    waiting included. A model call is a plan, model or check step that ended;
+    `error_rate` is the share of ended model and tool steps that failed or were
+    answered with an error, 0..1. `human_escalations` counts how often the run was
+    parked. `cost` is in US dollars, as text.
     """
     steps = Step.objects.filter(run=run)
     found = _counted(steps)

@@ -78,6 +78,14 @@ def test_it_counts_calls_errors_tokens_and_escalations():
     assert summary["cost"] == "0.0046"
 
 
+def test_a_compaction_asks_no_model():
+    run = make_run()
+    add(run, 1, "model")
+    add(run, 2, "compaction")
+
+    assert metrics.summary(run)["total_llm_calls"] == 1
+
+
 def test_elapsed_time_ends_when_the_run_ends():
     start = clock.now() - timedelta(hours=2)
     run = make_run(
