@@ -15,30 +15,14 @@ from django import forms
 from django.forms import BoundField
 from django.utils.html import escape
 
-from agentops.conf import product
 from runs import words
 from runs.canonical import Json, clean, clean_text
 from runs.errors import BadInput
 from runs.models import Agent
+from runs.services import limits_of
 
 KEY_CHARS = 64
 LONGEST = 10_000
-
-
-def default_limits() -> dict[str, Json]:
-    """The product's own budgets, in the form of `Run.limits`."""
-    numbers = product()
-    return {
-        "steps": numbers.max_steps,
-        "seconds": int(numbers.max_active_s),
-        "money": str(numbers.max_money),
-        "tokens": numbers.max_tokens,
-    }
-
-
-def limits_of(agent: Agent) -> dict[str, Json]:
-    """What holds for a run of this agent unless its submitter says otherwise."""
-    return default_limits() | (agent.limits or {})
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def start(
         raise BadInput({"agent": f"{agent.name} is switched off."})
     given = _inputs(agent, inputs or {})
     text = _task(agent, task, given)
-    allowed = _limits(agent, limits or {})
+    allowed = budgets.read_limits(limits or {}, limits_of(agent))
     try:
         return _create(agent, by, text, given, allowed, key)
     except IntegrityError:
@@ -207,12 +207,13 @@ def _filled(template: str, inputs: Mapping[str, Json]) -> str:
     return "".join(filled)
 
 
-def _limits(agent: Agent, given: Mapping[str, Any]) -> dict[str, Json]:
+def limits_of(agent: Agent) -> dict[str, Json]:
+    """What holds for a run of this agent unless its submitter says otherwise."""
     numbers = product()
-    defaults: dict[str, Json] = {
+    ours: dict[str, Json] = {
         "steps": numbers.max_steps,
         "seconds": int(numbers.max_active_s),
         "money": str(numbers.max_money),
         "tokens": numbers.max_tokens,
     }
-    return budgets.read_limits(given, defaults | agent.limits)
+    return {**ours, **agent.limits}
