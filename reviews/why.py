@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -12,13 +11,11 @@ from reviews.models import Review
 from runs import words
 from runs.blocks import SHOWN_AS_MARKDOWN, label, plain
 from runs.canonical import Json
-from runs.errors import StepError
 from runs.models import Tool
 from runs.states import ParkReason
 from runs.tools import registry
 from runs.tools.base import Context, Deadline, Preview, ToolSpec
-
-logger = logging.getLogger(__name__)
+from runs.tools.perform import preview
 
 PREVIEW_S = 5.0
 TYPES = {
@@ -34,15 +31,6 @@ REVERSIBILITY = {
     "idempotent": ("", "again", "Safe to repeat"),
     "read": ("good", "search", "Only reads"),
 }
-CANNOT_PREVIEW = (
-    StepError,
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    OSError,
-    TypeError,
-    ValueError,
-)
 
 
 @dataclass(frozen=True)
@@ -184,20 +172,20 @@ def act(review: Review) -> Act | None:
     if spec is not None and spec.asks is not None:
         return None
     arguments = proposal.get("arguments") or {}
-    preview = _preview(spec, review, arguments) if spec else None
+    told = _preview(spec, review, arguments) if spec else None
     effect = str(proposal.get("effect", ""))
     tone, icon, reversible = REVERSIBILITY.get(effect, ("", "tool", ""))
     typed = [_typed(name, value, spec) for name, value in arguments.items()]
-    told = [Field(title, kind, str(v)) for title, kind, v in _lines(preview)]
+    lines = [Field(title, kind, str(v)) for title, kind, v in _lines(told)]
     return Act(
-        headline=preview.headline if preview else str(proposal.get("title", "")),
-        warning=preview.warning if preview else "",
+        headline=told.headline if told else str(proposal.get("title", "")),
+        warning=told.warning if told else "",
         tone=tone,
         icon=icon,
         reversibility=reversible,
-        fields=told or typed,
+        fields=lines or typed,
         arguments=typed,
-        is_previewed=preview is not None,
+        is_previewed=told is not None,
         is_irreversible=effect == "irreversible",
         is_known=spec is not None,
         key=str(proposal.get("key", "")),
@@ -225,11 +213,7 @@ def _preview(
         deadline=Deadline.after(PREVIEW_S),
         settings=row.settings if row else {},
     )
-    try:
-        return spec.preview(arguments, context)
-    except CANNOT_PREVIEW as error:
-        logger.warning("The preview of %s failed: %s", spec.name, error)
-        return None
+    return preview(spec, arguments, context)
 
 
 def _typed(name: str, value: Json, spec: ToolSpec | None) -> Field:
@@ -248,8 +232,8 @@ def _kind(name: str, value: Json, spec: ToolSpec | None) -> str:
     return TYPES.get(str(declared), "text")
 
 
-def _lines(preview: Preview | None) -> list[tuple[str, str, object]]:
-    return [(row[0], row[2], row[1]) for row in preview.fields] if preview else []
+def _lines(told: Preview | None) -> list[tuple[str, str, object]]:
+    return [(row[0], row[2], row[1]) for row in told.fields] if told else []
 
 
 def question_of(review: Review) -> tuple[str, list[str]]:

@@ -14,12 +14,11 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from pydantic import ValidationError
 
 from agentops import clock
 from runs import budgets, history, planning, points, policy, queue, recording, records
 from runs.canonical import Json, clean, clean_object, clean_text, digest
-from runs.errors import BadInput, InvalidCall, Stale
+from runs.errors import BadInput, Stale, StepError
 from runs.facts import Action, Facts, Finish, NewStep
 from runs.models import Effect, Run
 from runs.progress import Progress
@@ -196,16 +195,26 @@ def _edited(run: Run, facts: Facts, arguments: Mapping[str, Json]) -> ProposedCa
     offered = facts.toolbox.tools.get(call["tool"]) if call else None
     if call is None or offered is None:
         raise Stale("There is no call to edit any more.")
+    try:
+        return _proposed(run, offered, call["id"], arguments)
+    except StepError as error:
+        raise BadInput({"": error.message}) from None
+
+
+def _proposed(
+    run: Run, offered: Offered, call_id: str, arguments: Mapping[str, Json]
+) -> ProposedCall:
+    """Raises `BadInput` for what is wrong by field, and what the tool raises."""
     checked = _validated(offered, arguments)
     before = Effect.objects.filter(
         root=run.root_id or run.id,
-        tool=call["tool"],
+        tool=offered.spec.name,
         arguments_digest=digest(checked),
         status__in=[EffectStatus.DONE.value, EffectStatus.UNKNOWN.value],
     ).count()
     return propose(
         offered,
-        call_id=call["id"],
+        call_id=call_id,
         arguments=checked,
         root_key=run.root_key,
         occurrence=before + 1,
@@ -213,20 +222,11 @@ def _edited(run: Run, facts: Facts, arguments: Mapping[str, Json]) -> ProposedCa
 
 
 def _validated(offered: Offered, arguments: Mapping[str, Json]) -> dict[str, Json]:
-    try:
-        offered.spec.model.model_validate(dict(arguments))
-    except ValidationError as error:
-        raise BadInput(
-            {
-                f"arguments.{'.'.join(map(str, item['loc']))}": item["msg"]
-                for item in error.errors(include_url=False, include_input=False)
-            }
-        ) from None
+    wrong = offered.spec.problems(arguments)
+    if wrong:
+        raise BadInput({f"arguments.{name}": text for name, text in wrong.items()})
     checked = offered.spec.validate(arguments)
-    try:
-        offered.spec.vet(checked, offered.settings)
-    except InvalidCall as error:
-        raise BadInput({"": error.message}) from None
+    offered.spec.vet(checked, offered.settings)
     return checked
 
 

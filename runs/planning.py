@@ -12,7 +12,7 @@ from typing import Any
 
 from runs import budgets, calls, canonical, confidence, conversation, gates, parks
 from runs.canonical import Json, digest, dumps, shorten
-from runs.errors import InvalidCall
+from runs.errors import InvalidCall, StepError
 from runs.facts import Action, Facts, Finish, NewStep
 from runs.gates import Gate
 from runs.progress import UPDATE_PLAN, PendingCall, Progress
@@ -136,7 +136,9 @@ def _call(facts: Facts, progress: Progress, call: PendingCall) -> Action:
     try:
         offered, proposed, item = calls.understood(facts, progress, call)
     except InvalidCall as error:
-        return _feedback(call, error.message)
+        return _unperformed(call, "feedback", error.message)
+    except StepError as error:
+        return _unperformed(call, "fault", error.message)
     if offered.spec.asks is not None:
         return parks.question(facts, progress, offered, proposed)
     rules = facts.config.review_when
@@ -148,13 +150,17 @@ def _call(facts: Facts, progress: Progress, call: PendingCall) -> Action:
     return _perform(progress, offered, proposed, item)
 
 
-def _feedback(call: PendingCall, text: str) -> NewStep:
-    """A step that answers an impossible call; nothing is performed."""
+def _unperformed(call: PendingCall, why: str, text: str) -> NewStep:
+    """A step for a call that cannot be made; nothing is performed.
+
+    `why` is "feedback", which the model reads as the result, or "fault": the tool's
+    own code failed, so a person has to look.
+    """
     return NewStep(
         StepKind.TOOL,
         RunState.EXECUTING,
         shorten(call.name or "unknown", 200),
-        {"call_id": call.id, "arguments": call.raw, "feedback": text},
+        {"call_id": call.id, "arguments": call.raw, why: text},
     )
 
 

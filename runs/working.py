@@ -69,6 +69,8 @@ _MESSAGES: dict[StepKind, Callable[[Held, dict[str, Any]], Prompt]] = {
 def _tool_work(held: Held, step: StepValue, request: dict[str, Any]) -> Work:
     if "feedback" in request:
         return _work(held, step, Raise(InvalidCall(request["feedback"])), 1.0)
+    if "fault" in request:
+        return _work(held, step, Raise(Fatal(request["fault"])), 1.0)
     offered = held.facts.toolbox.tools.get(step.name)
     if offered is None:
         gone = Fatal(f"The tool {step.name} is no longer installed.")

@@ -12,16 +12,21 @@ raises the errors of `runs.errors`; whatever else escapes counts as fatal.
 from __future__ import annotations
 
 import inspect
+import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
-from runs.canonical import Json, clean_object
-from runs.errors import InvalidCall, TimedOut
+from runs.canonical import Json, clean_object, clean_text
+from runs.classify import told
+from runs.errors import Fatal, InvalidCall, StepError, TimedOut
+
+logger = logging.getLogger(__name__)
 
 CONTEXT = "context"
 PLAN_ITEM = "plan_item"
@@ -136,16 +141,22 @@ class ToolSpec:
     wants_context: bool = False
 
     def effect_for(self, arguments: Arguments) -> Effect:
-        return self.effect_of(arguments) if self.effect_of else self.effect
+        """Raises `Fatal` where the tool cannot tell."""
+        if self.effect_of is None:
+            return self.effect
+        with self._at_fault("tell the effect of its call"):
+            return Effect(self.effect_of(arguments))
 
     def words(self, arguments: Arguments) -> str:
         """Verb and object in words; never raises."""
-        if self.describe is not None:
-            try:
-                return self.describe(arguments)
-            except (LookupError, TypeError, ValueError, AttributeError):
-                return self.title
-        return self.title
+        if self.describe is None:
+            return self.title
+        try:
+            said = self.describe(arguments)
+        except Exception as error:  # noqa: BLE001 - a call does not fail for words
+            logger.warning("%s has no words for its call: %r", self.name, error)
+            return self.title
+        return clean_text(str(said or "")) or self.title
 
     @property
     def title(self) -> str:
@@ -154,15 +165,19 @@ class ToolSpec:
     def validate(self, arguments: Mapping[str, Json]) -> Arguments:
         """The arguments as the tool will get them, JSON types kept.
 
-        Raises `InvalidCall` naming each field that is wrong.
+        Raises `InvalidCall` naming each field that is wrong, and `Fatal` where the
+        tool's own types are at fault.
         """
         checked = self._checked(arguments)
-        return clean_object(checked.model_dump(mode="json", exclude_unset=True))
+        with self._at_fault("write its arguments as JSON"):
+            return clean_object(checked.model_dump(mode="json", exclude_unset=True))
 
     def vet(self, arguments: Arguments, settings: Mapping[str, Json]) -> None:
-        """Raises `InvalidCall` for what the settings of the tool do not allow."""
+        """Raises `InvalidCall` for what the settings of the tool do not allow, and
+        `Fatal` where the tool cannot tell."""
         if self.check is not None:
-            self.check(arguments, settings)
+            with self._at_fault("check its call"):
+                self.check(arguments, settings)
 
     def call(self, arguments: Arguments, context: Context) -> Any:
         """Run the function; raises what it raises, and `InvalidCall`."""
@@ -172,11 +187,39 @@ class ToolSpec:
             values[CONTEXT] = context
         return self.function(**values)
 
+    def problems(self, arguments: Mapping[str, Json]) -> dict[str, str]:
+        """What is wrong with the arguments, by their dotted names; raises `Fatal`."""
+        try:
+            self._validated(arguments)
+        except ValidationError as error:
+            return {
+                ".".join(map(str, item["loc"])): item["msg"]
+                for item in error.errors(include_url=False, include_input=False)
+            }
+        return {}
+
     def _checked(self, arguments: Mapping[str, Json]) -> BaseModel:
         try:
-            return self.model.model_validate(dict(arguments))
+            return self._validated(arguments)
         except ValidationError as error:
             raise InvalidCall(_feedback(self.name, error)) from None
+
+    def _validated(self, arguments: Mapping[str, Json]) -> BaseModel:
+        with self._at_fault("check its arguments"):
+            return self.model.model_validate(dict(arguments))
+
+    @contextmanager
+    def _at_fault(self, what: str) -> Iterator[None]:
+        """A mistake in the tool's own code is `Fatal`: no model can answer for it."""
+        try:
+            yield
+        except (InvalidCall, ValidationError):
+            raise
+        except Exception as error:
+            logger.exception("%s could not %s", self.name, what)
+            is_ours = isinstance(error, StepError)
+            words = f"{error}" if is_ours else f"{type(error).__name__}: {error}"
+            raise Fatal(told(f"{self.name} could not {what}: {words}")) from error
 
 
 def tool(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -105,9 +106,31 @@ def test_a_tool_tells_its_call_in_its_own_words():
     assert [one.value for one in act.arguments] == ["x"]
 
 
-def test_a_preview_that_fails_leaves_the_arguments_to_speak():
-    def preview(arguments: Any, context: Any) -> Preview:
-        raise KeyError("gone")
+def fails(arguments: Any, context: Any) -> Preview:
+    raise RuntimeError("gone")
+
+
+def ends_the_program(arguments: Any, context: Any) -> Preview:
+    raise SystemExit
+
+
+def says_nothing(arguments: Any, context: Any) -> Any:
+    return None
+
+
+def has_odd_rows(arguments: Any, context: Any) -> Any:
+    return Preview("Greet x", fields=("ab",))  # type: ignore[arg-type]
+
+
+def hangs(arguments: Any, context: Any) -> Any:
+    time.sleep(5)
+
+
+@pytest.mark.parametrize(
+    "preview", [fails, ends_the_program, says_nothing, has_odd_rows, hangs]
+)
+def test_a_preview_that_fails_leaves_the_arguments_to_speak(preview, monkeypatch):
+    monkeypatch.setattr(why, "PREVIEW_S", 0.2)
 
     @tool(effect=Effect.IRREVERSIBLE, preview=preview)
     def greet(name: str) -> str:
@@ -120,6 +143,23 @@ def test_a_preview_that_fails_leaves_the_arguments_to_speak():
     assert act is not None
     assert not act.is_previewed
     assert [one.value for one in act.fields] == ["x"]
+
+
+def test_a_preview_shows_only_what_a_page_can_say():
+    def preview(arguments: Any, context: Any) -> Any:
+        return Preview("Greet \ud800", (("Words", 7, "text"),))  # type: ignore[arg-type]
+
+    @tool(effect=Effect.IRREVERSIBLE, preview=preview)
+    def greet(name: str) -> str:
+        """Greet somebody."""
+        return name
+
+    with registry.added(greet):
+        act = why.act(parked_on(greet))
+
+    assert act is not None
+    assert act.headline == "Greet \ufffd"
+    assert [one.value for one in act.fields] == ["7"]
 
 
 def test_a_tool_that_is_gone_is_said_so():
