@@ -85,7 +85,7 @@ class Pool:
 def _perform(work: Work) -> Outcome | None:
     try:
         return work.perform()
-    except Exception:
+    except BaseException:  # a thread that ended without a word would not be missed
         logger.exception("a step raised instead of returning its outcome")
         return None
     finally:

@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db import connections
 
-from runs.canonical import Json, clean, shorten
+from runs.canonical import Json, clean, clean_text, shorten
 from runs.errors import (
     Fatal,
     NotSent,
@@ -27,6 +27,7 @@ from runs.tools.base import (
     Arguments,
     Context,
     Effect,
+    Preview,
     Reconciled,
     Reconciliation,
     ToolSpec,
@@ -38,6 +39,10 @@ logger = logging.getLogger(__name__)
 
 GRACE_S = 0.5
 """How much longer we wait for a tool that ends by itself, if a bit late."""
+
+
+class _Ended(Fatal):
+    """The tool raised what ends programs or threads, so the act may be half done."""
 
 
 def perform(spec: ToolSpec, arguments: Arguments, context: Context) -> Json:
@@ -72,10 +77,33 @@ def reconcile(spec: ToolSpec, arguments: Arguments, context: Context) -> Reconci
     ask = spec.reconcile
     try:
         found = _given_up(spec.name, lambda: ask(arguments, context), context)
+        evidence = _shown(found.evidence)
+        return Reconciliation(Reconciled(found.outcome), clean(found.result), evidence)
     except Exception as error:
         logger.exception("%s could not be reconciled", spec.name)
         return Reconciliation(Reconciled.UNKNOWN, evidence=_words(error))
-    return Reconciliation(found.outcome, clean(found.result), found.evidence)
+
+
+def preview(spec: ToolSpec, arguments: Arguments, context: Context) -> Preview | None:
+    """What a call would do, as text that can be shown; never raises.
+
+    None where the tool has no preview, or its preview fails or takes too long.
+    """
+    if spec.preview is None:
+        return None
+    show = spec.preview
+    try:
+        found = _given_up(spec.name, lambda: show(arguments, context), context)
+        fields = [tuple(map(_shown, row)) for row in found.fields]
+        lines = tuple((label, value, kind) for label, value, kind in fields)
+        return Preview(_shown(found.headline), lines, _shown(found.warning))
+    except Exception as error:  # noqa: BLE001 - a page does without it
+        logger.warning("The preview of %s failed: %s", spec.name, _words(error))
+        return None
+
+
+def _shown(value: Any) -> str:
+    return clean_text(str(value))
 
 
 def _begin(context: Context, irreversible: bool) -> None:
@@ -94,8 +122,7 @@ def _way(spec: ToolSpec) -> Callable[[ToolSpec, Arguments, Context], Any]:
 
 
 def _here(spec: ToolSpec, arguments: Arguments, context: Context) -> Any:
-    with _connections_closed():
-        return spec.call(arguments, context)
+    return _tidily(lambda: spec.call(arguments, context), spec.name)
 
 
 def _in_thread(spec: ToolSpec, arguments: Arguments, context: Context) -> Any:
@@ -116,8 +143,11 @@ def _tidily(call: Callable[[], Any], name: str) -> Any:
     with _connections_closed():
         try:
             return call()
-        except (SystemExit, KeyboardInterrupt) as error:
-            raise Fatal(f"{name} tried to end the program.") from error
+        except Exception:
+            raise
+        except BaseException as error:
+            kind = type(error).__name__
+            raise _Ended(f"{name} tried to end the program ({kind}).") from error
 
 
 @contextmanager
@@ -138,7 +168,7 @@ def _open_connections() -> list[Any]:
 
 def _honest(error: StepError, irreversible: bool) -> StepError:
     """The error, unless it promises more than an irreversible call can know."""
-    doubtful = isinstance(error, TimedOut | Transient) and not isinstance(
+    doubtful = isinstance(error, TimedOut | Transient | _Ended) and not isinstance(
         error, NotSent
     )
     if irreversible and doubtful:

@@ -96,3 +96,13 @@ def test_a_connection_that_an_act_used_is_closed(pool):
     assert pool.take(10)
 
     assert [connection.connection for connection in used] == [None]
+
+
+def test_work_that_tries_to_end_its_thread_comes_back_without_an_outcome(pool):
+    def leave():
+        raise SystemExit
+
+    pool.submit(work(leave))
+
+    (done,) = pool.take(10)
+    assert done.outcome is None

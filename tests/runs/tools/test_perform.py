@@ -8,7 +8,9 @@ import subprocess
 import sys
 import threading
 import time
+from asyncio import CancelledError
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -316,3 +318,25 @@ def test_reconcile_says_unknown_when_the_tool_cannot_tell_or_fails() -> None:
     assert reconcile(failing, {}, context()).outcome is Reconciled.UNKNOWN
     assert "no mailbox" in reconcile(failing, {}, context()).evidence
     assert reconcile(calls.sleeper, {}, context()).outcome is Reconciled.UNKNOWN
+
+
+ENDINGS = [SystemExit(3), KeyboardInterrupt(), GeneratorExit(), CancelledError()]
+
+
+@pytest.mark.parametrize("ending", ENDINGS, ids=repr)
+@pytest.mark.parametrize("keeps_deadline", [False, True])
+def test_a_tool_that_tries_to_end_the_program_has_failed(
+    ending: BaseException, keeps_deadline: bool
+) -> None:
+    spec = replace(raises(ending), keeps_deadline=keeps_deadline)
+
+    with pytest.raises(Fatal, match="tried to end the program"):
+        perform(spec, {}, context())
+
+
+@pytest.mark.parametrize("ending", ENDINGS, ids=repr)
+def test_nobody_knows_what_an_act_did_before_it_tried_to_end_the_program(
+    ending: BaseException,
+) -> None:
+    with pytest.raises(OutcomeUnknown, match="tried to end the program"):
+        perform(raises(ending, Effect.IRREVERSIBLE), {}, context())
