@@ -55,6 +55,7 @@
     j: () => move(1),
     k: () => move(-1),
     n: () => follow("next"),
+    Enter: () => follow("open"),
     "/": () => document.querySelector("[aria-keyshortcuts='/']")?.focus(),
     "?": () => document.getElementById("keys")?.togglePopover(),
   };
@@ -71,6 +72,7 @@
     if (event.key === "Escape") return back(event);
     if (off || event.repeat || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
     if (openSheet() && event.key !== "?") return;
+    if (event.key === "Enter" && event.target !== document.body) return; // what has the focus takes it
     const opener = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
     if (opener) {
       event.preventDefault();

@@ -41,6 +41,11 @@ def test_a_run_parks_is_decided_by_keyboard_and_finishes(
         assert watching.locator("#step-1 details").get_attribute("open") is not None
 
         deciding.goto("/reviews/")
+        # The first item is chosen: Enter opens it, and Esc leads back.
+        deciding.keyboard.press("Enter")
+        deciding.wait_for_url("**/reviews/*-*/")
+        deciding.keyboard.press("Escape")
+        deciding.wait_for_url("**/reviews/?item=*")
         deciding.keyboard.press("j")
         deciding.keyboard.press("Enter")
         deciding.wait_for_url("**/reviews/*-*/")
