@@ -183,6 +183,11 @@ class Row:
         return self.review.status == ReviewStatus.OPEN.value
 
     @property
+    def went_well(self) -> bool:
+        """Whether it was decided, and what was asked for was not turned down."""
+        return self.decision is not None and self.decision.kind not in BAD_DECISIONS
+
+    @property
     def ended(self) -> str:
         """How it ended, in words: expired and cancelled are no decisions."""
         if self.decision is not None:

@@ -121,6 +121,18 @@ def test_a_refresh_greys_out_what_was_decided_and_counts_the_new(client, operato
     assert "1 new, show it" in page
 
 
+@pytest.mark.parametrize("page", ["detail", "pane"])
+def test_what_was_turned_down_does_not_look_done(client, operator, review, page):
+    client.post(address(review, "decide", "reject"), seal(review) | {"text": "No"})
+
+    html = client.get(reverse(f"reviews:{page}", args=[review.pk])).content.decode()
+
+    assert "Rejected" in html
+    assert "What was asked for" in html
+    assert "What will happen" not in html
+    assert 'data-tone="good"' not in html.split('class="meta"')[1].split("</p>")[0]
+
+
 def test_the_review_page_shows_why_what_and_the_decisions(client, operator, review):
     page = client.get(address(review)).content.decode()
 
