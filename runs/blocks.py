@@ -151,13 +151,21 @@ def plain(value: Json) -> str:
 
 def _tool(step: Step) -> Iterator[Block]:
     request, response = asked(step), said(step)
-    yield from argument_blocks(request.get("arguments") or {}, "Asked")
+    yield from _asked(request.get("arguments") or {})
     if request.get("edited"):
         yield Block("note", "A person changed these arguments before it ran.")
     if response:
         yield from result_blocks(response.get("result"), str(response.get("text", "")))
     if response.get("untrusted"):
         yield Block("note", "Untrusted content: irreversible tools ask after this.")
+
+
+def _asked(arguments: Json) -> Iterator[Block]:
+    """An object; but as the model gave them where they could not be understood."""
+    if isinstance(arguments, Mapping):
+        yield from argument_blocks(arguments, "Asked")
+    else:
+        yield Block("code", plain(arguments), "Asked")
 
 
 def result_blocks(result: Json, text: str) -> Iterator[Block]:

@@ -56,6 +56,16 @@ def test_arguments_that_are_no_json_are_shown_as_they_came():
     assert shown.blocks[0].value == '{"to": '
 
 
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [('{"text": ', '{"text": '), (["a"], '[\n  "a"\n]'), (7, "7"), (True, "yes")],
+)
+def test_a_call_that_could_not_be_made_shows_what_was_asked_as_it_came(raw, shown):
+    asked = entry("tool", request={"arguments": raw, "feedback": "No."}).blocks[0]
+
+    assert (asked.kind, asked.value) == ("code", shown)
+
+
 def test_rows_of_a_query_become_a_table():
     rows = {"columns": ["month", "revenue"], "rows": [["2024-07", 1_250_000]]}
     shown = entry("tool", name="query_database", response={"result": rows})
