@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from datetime import timedelta
+from math import inf
 
 from agentops.conf import product
-from runs import backoff, leases, recording
-from runs.canonical import shorten
+from runs import backoff, budgets, leases, recording
+from runs.canonical import clean_text, shorten
 from runs.errors import NotSent, StepError, Transient
 from runs.held import Held
 from runs.models import Attempt, Effect
@@ -57,21 +58,28 @@ def _attempts(held: Held, step: StepValue) -> int:
     return product().max_attempts
 
 
+def _time_left(held: Held, outcome: Outcome) -> float:
+    """No longer than the run's active time lasts: then it parks, not sleeps."""
+    limit = budgets.limit_of(held.facts.limits, budgets.KINDS["seconds"])
+    used = held.facts.used.seconds + outcome.elapsed_ms / 1000
+    return inf if limit is None else max(0.0, float(limit) - used)
+
+
 def wait(held: Held, step: StepValue, outcome: Outcome, error: StepError) -> Rest:
     """Let go of the run until the step is to be tried again."""
     now = outcome.finished_at
     seconds = 0.0
     if not isinstance(outcome.value, Reconciliation):
-        seconds = backoff.seconds(
-            step.attempts + 1, getattr(error, "retry_after", None)
-        )
+        asked = getattr(error, "retry_after", None)
+        seconds = backoff.seconds(step.attempts + 1, asked)
+        seconds = min(seconds, _time_left(held, outcome))
     billed = getattr(error, "maybe_billed", False)
     attempt = Attempt(
         run_id=held.run_id,
         step_number=step.number,
         number=step.attempts + 1,
         error_class=error.error_class,
-        error_text=shorten(error.message, 2000),
+        error_text=shorten(clean_text(error.message), 2000),
         cost=step.reserved_cost if billed else 0,
         started_at=outcome.started_at,
         finished_at=now,

@@ -83,7 +83,8 @@ def cancel(run_id: UUID, *, by: User, reason: str) -> None:
 def _abort(run: Run, state: RunState, by: User, reason: str) -> None:
     now = clock.now()
     fence = Fence(run.id, run.sequence, run.lease_owner, state)
-    move = Move(state, RunState.ABORTED, reason, by.get_username(), now, by.pk)
+    why = clean_text(reason)
+    move = Move(state, RunState.ABORTED, why, by.get_username(), now, by.pk)
     fields = records.RELEASED | records.unparked(run, now) | {"finished_at": now}
     recording.commit(Record(fence=fence, moves=(move,), fields=fields))
 
