@@ -58,7 +58,7 @@ class Product:
     lease_s: float = 15.0
     heartbeat_s: float = 4.0
     poll_s: float = 0.1
-    threads: int = 256
+    threads: int = 1000
     drive_slice_s: float = 900.0
     drain_s: float = 5.0
 

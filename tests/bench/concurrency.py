@@ -16,6 +16,7 @@ import time
 from typing import Any
 from uuid import UUID
 
+from agentops.conf import Product
 from tests.bench import installation
 from tests.bench.store import Store
 from tests.bench.stub import Stub
@@ -23,8 +24,8 @@ from tests.bench.tree import Tree, worker
 
 CALLS = 5
 LATER_S = 60.0
-THREADS = 512
-"""Of each driver; a tree of three workers has two drivers, so it holds 1,024 runs."""
+THREADS = Product().threads
+"""Of each driver, as shipped; a tree of three workers has two drivers."""
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV")
 
 
