@@ -12,7 +12,8 @@ from runs.llm.demo.talk import Call, Outcome, Talk, Turn
 _OPEN_ITEMS = re.compile(r"Items ([\d, ]+) of your plan were not worked on")
 _STOPS = re.compile(
     r"\b(?:do not|don't|never|no need to|not) (?:send|mail)|\bstop\b|\bcancel"
-    r"|\bno longer\b|\bnot needed\b",
+    r"|\bno longer\b|\bnot needed\b|\bno (?:e-?)?mail\b"
+    r"|\b(?:not|nothing)(?: is| must| should| may)?(?: to)? be sent\b",
     re.IGNORECASE,
 )
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from runs.canonical import Json
 from runs.llm.demo.figures import rows_in
 from runs.llm.demo.player import (
     Player,
@@ -52,8 +54,19 @@ def turn(talk: Talk) -> Turn:
         for row in rows
     ]
     now = rows[-1]["status"]
-    words = f"{service} is **{now}**, by the last of {len(rows)} checks."
+    words = (
+        f"{service} is **{now}** since {_since(rows)}, by the last of {len(rows)}"
+        " checks."
+    )
     return Turn("\n".join([words, "", *lines]) + quoted_notes(talk))
+
+
+def _since(rows: Sequence[Mapping[str, Json]]) -> Json:
+    """When the first of the newest checks was made that all say the same."""
+    same = itertools.takewhile(
+        lambda row: row["status"] == rows[-1]["status"], reversed(rows)
+    )
+    return list(same)[-1].get("checked_at")
 
 
 def meets_outage(talk: Talk) -> bool:

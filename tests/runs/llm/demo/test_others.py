@@ -91,7 +91,7 @@ def test_the_status_agent_gets_through_an_outage(tmp_path: Path) -> None:
 
     answer = str(rehearsal.go_on())
 
-    assert "billing is **up**" in answer
+    assert "billing is **up** since 2024-10-01 08:10" in answer
     assert [error.retry_after for error in rehearsal.retries] == [1.0, None]
     assert "429" in rehearsal.retries[0].message
     assert "503" in rehearsal.retries[1].message

@@ -157,7 +157,16 @@ def test_a_rejection_goes_into_a_new_mail(tmp_path: Path) -> None:
     assert body(first) in body(second)
 
 
-@pytest.mark.parametrize("reason", ["Do not send this at all.", "Stop here, please."])
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "Do not send this at all.",
+        "Stop here, please.",
+        "No mail at all.",
+        "Nothing is to be sent.",
+        "It must not be sent.",
+    ],
+)
 def test_a_rejection_may_end_it(tmp_path: Path, reason: str) -> None:
     rehearsal = quarterly(tmp_path)
     rejected = "A person rejected this call. It was not carried out. Reason: "
