@@ -37,6 +37,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "django_q",
     "csp",
+    *env.words("AGENTOPS_APPS"),
 ]
 
 MIDDLEWARE = [

@@ -20,6 +20,16 @@ PRODUCTION = {
 }
 
 
+TOOL = """
+from runs.tools.base import Effect, tool
+
+@tool(effect=Effect.READ)
+def order_status(order: int) -> str:
+    \"\"\"Look up where an order is.\"\"\"
+    return "shipped"
+"""
+
+
 def manage(*args: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "manage.py", *args],
@@ -42,6 +52,23 @@ def test_a_wrong_variable_is_one_clear_sentence():
 
     assert done.returncode != 0
     assert "AGENTOPS_LEASE_S must be a number, but it is 'soon'." in done.stderr
+
+
+def test_tools_of_apps_that_are_named_are_found(tmp_path):
+    app = tmp_path / "shop"
+    app.mkdir()
+    (app / "__init__.py").touch()
+    (app / "tools.py").write_text(TOOL)
+    script = "from runs.tools import registry; print(registry.get('order_status'))"
+
+    done = manage(
+        *("shell", "--no-imports", "-c", script),
+        **PRODUCTION,
+        AGENTOPS_APPS="shop",
+        PYTHONPATH=str(tmp_path),
+    )
+
+    assert "Look up where an order is." in done.stdout, done.stderr
 
 
 def test_pages_may_load_nothing_from_elsewhere_and_run_nothing_inline(client):
