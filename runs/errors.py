@@ -41,6 +41,12 @@ class StepError(AgentOpsError):
 
     error_class = "fatal"
 
+    @property
+    def known_class(self) -> str:
+        """What happens next goes by our own classes, whatever a tool made of them."""
+        ours = (kind for kind in type(self).__mro__ if kind.__module__ == __name__)
+        return str(getattr(next(ours), "error_class", StepError.error_class))
+
 
 class Transient(StepError):
     """It may work later.

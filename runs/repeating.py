@@ -78,7 +78,7 @@ def wait(held: Held, step: StepValue, outcome: Outcome, error: StepError) -> Res
         run_id=held.run_id,
         step_number=step.number,
         number=step.attempts + 1,
-        error_class=error.error_class,
+        error_class=error.known_class,
         error_text=shorten(clean_text(error.message), 2000),
         cost=step.reserved_cost if billed else 0,
         started_at=outcome.started_at,
@@ -92,5 +92,5 @@ def wait(held: Held, step: StepValue, outcome: Outcome, error: StepError) -> Res
         is_estimated=billed,
     )
     recording.retry(held.fence, attempt, delta)
-    logger.info("tried in vain (%s), again in %.1f s", error.error_class, seconds)
+    logger.info("tried in vain (%s), again in %.1f s", error.known_class, seconds)
     return Rest(attempt.retry_at)

@@ -73,7 +73,7 @@ def _failed(
     failed = Recorded(
         StepStatus.FAILED,
         {},
-        error.error_class,
+        error.known_class,
         shorten(clean_text(error.message), 2000),
     )
     if _is_billed(step, error):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentops import clock
-from runs.errors import Transient
+from runs.errors import Fatal, Transient
 from runs.models import Attempt
 from runs.services import start
 from runs.tools import registry
@@ -73,3 +73,25 @@ def test_a_model_that_asks_for_more_time_than_there_is_parks_the_run(boss):
 
     assert run.park_reason == "budget"
     assert ended.state == "completed"
+
+
+class QuotaGone(Fatal):
+    """An error that the author of a tool made up."""
+
+    error_class = "the quota of the office is used up"
+
+
+@tool(effect=Effect.READ)
+def use_quota(what: str) -> str:
+    """Use what is left."""
+    raise QuotaGone("nothing is left")
+
+
+def test_an_error_of_a_tools_own_kind_counts_as_what_it_is_a_kind_of(boss):
+    agent = make_agent(grants={"use_quota": {"policy": "auto"}})
+    with registry.added(use_quota), provider(calls(("use_quota", {"what": "x"}))):
+        run = settle(start(agent=agent, by=boss, task="Use it"))
+
+    assert run.park
+    assert run.park_reason == "fatal"
+    assert run.park["error"] == {"class": "fatal", "text": "nothing is left"}
