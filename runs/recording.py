@@ -239,19 +239,17 @@ def _enter(effect: Effect) -> Effect:
             )
         },
     )
-    if created or made.status == EffectStatus.DONE.value:
+    if created or made.status != EffectStatus.NOT_DONE.value:
         return made
-    if made.status == EffectStatus.NOT_DONE.value:
-        Effect.objects.filter(key=effect.key, status=made.status).update(
-            status=EffectStatus.STARTED.value,
-            owner=effect.owner,
-            step_number=effect.step_number,
-            run_id=effect.run_id,
-            started_at=effect.started_at,
-            finished_at=None,
-        )
-        return effect
-    return made
+    anew = Effect.objects.filter(key=effect.key, status=made.status).update(
+        status=EffectStatus.STARTED.value,
+        owner=effect.owner,
+        step_number=effect.step_number,
+        run_id=effect.run_id,
+        started_at=effect.started_at,
+        finished_at=None,
+    )
+    return effect if anew else Effect.objects.get(key=effect.key)
 
 
 @points.write("retry")
