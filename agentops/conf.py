@@ -51,7 +51,6 @@ class Product:
     review_due_s: float = 4 * 3600.0
     review_due_high_risk_s: float = 3600.0
     claim_lease_s: float = 600.0
-    undo_window_s: float = 5.0
     allow_self_decision: bool = False
 
     # The driver: who holds a run, for how long, and how it stops
@@ -67,9 +66,7 @@ class Product:
 
 
 SHARES = frozenset({"confidence_threshold", "context_share"})
-MAY_BE_ZERO = frozenset(
-    {"max_money", "max_nudges", "undo_window_s", "drain_s", "confidence_threshold"}
-)
+MAY_BE_ZERO = frozenset({"max_money", "max_nudges", "drain_s", "confidence_threshold"})
 
 
 def from_environment() -> Product:
