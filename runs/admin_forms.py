@@ -34,7 +34,13 @@ class JsonArea(forms.JSONField):
 
     def __init__(self, *, empty: Callable[[], Json], **options: Any) -> None:
         widget = forms.Textarea(attrs={"rows": 8, "cols": 80, "spellcheck": "false"})
-        super().__init__(required=False, encoder=PrettyJson, widget=widget, **options)
+        super().__init__(
+            required=False,
+            encoder=PrettyJson,
+            widget=widget,
+            initial=empty,
+            **options,
+        )
         self.empty = empty
 
     def clean(self, value: Any) -> Json:

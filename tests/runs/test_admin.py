@@ -164,6 +164,15 @@ def test_what_was_written_cannot_be_deleted(signed_in, name, one_of_each):
 # Agents
 
 
+def test_a_new_agent_begins_with_json_that_can_be_added_to(signed_in):
+    form = signed_in.get(url(Agent, "add")).context["adminform"].form
+
+    shown = {name: form[name].value() for name in form.fields}
+    assert json.loads(shown["grants"]) == json.loads(shown["limits"]) == {}
+    assert json.loads(shown["review_when"]) == []
+    assert json.loads(shown["input_schema"]) == {"type": "object", "properties": {}}
+
+
 def test_saving_an_agent_publishes_a_version(signed_in, boss):
     response = signed_in.post(url(Agent, "add"), agent_form())
 
