@@ -61,8 +61,8 @@ def classify(error: BaseException) -> StepError:
     if isinstance(error, ValidationError):
         return InvalidCall(told(_problems(error)))
     if isinstance(error, OSError) or _is_database_trouble(type(error)):
-        return Transient(told(_named(error)))
-    return Fatal(told(_named(error)))
+        return Transient(told(named(error)))
+    return Fatal(told(named(error)))
 
 
 def backoff(
@@ -103,8 +103,12 @@ def told(text: str, secrets: Iterable[str] = ()) -> str:
     return shorten(redact(clean_text(text[: 20 * QUOTE]), secrets), QUOTE)
 
 
-def _named(error: BaseException) -> str:
-    words = str(error).strip()
+def named(error: BaseException) -> str:
+    """The error's class and words; the class alone if it has none, or breaks."""
+    try:
+        words = str(error).strip()
+    except Exception:  # noqa: BLE001 - an error that cannot be told is still one
+        words = ""
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 

@@ -17,7 +17,7 @@ from agentops import clock, log
 from runs import points
 from runs.canonical import Json
 from runs.classify import classify
-from runs.errors import StepError
+from runs.errors import OutcomeUnknown, StepError
 from runs.llm.base import Request
 from runs.llm.registry import client_for
 from runs.tools import perform as tools
@@ -64,10 +64,15 @@ class Work:
                 error = caught
             except Exception as caught:
                 logger.exception("the act failed in a way nobody foresaw")
-                error = classify(caught)
+                error = self._unforeseen(caught)
             points.reach("after act")
         elapsed_ms = round((time.perf_counter() - begun) * 1000)
         return Outcome(self.step, value, error, started_at, elapsed_ms)
+
+    def _unforeseen(self, error: Exception) -> StepError:
+        """Nobody knows how far an irreversible act came."""
+        known = classify(error)
+        return OutcomeUnknown(known.message) if self.is_irreversible else known
 
 
 @dataclass(frozen=True)

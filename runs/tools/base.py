@@ -23,7 +23,7 @@ from typing import Any, get_type_hints
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from runs.canonical import Json, clean_object, clean_text
-from runs.classify import told
+from runs.classify import named, told
 from runs.errors import Fatal, InvalidCall, StepError, TimedOut
 
 logger = logging.getLogger(__name__)
@@ -218,7 +218,7 @@ class ToolSpec:
         except Exception as error:
             logger.exception("%s could not %s", self.name, what)
             is_ours = isinstance(error, StepError)
-            words = f"{error}" if is_ours else f"{type(error).__name__}: {error}"
+            words = error.args[0] if is_ours else named(error)
             raise Fatal(told(f"{self.name} could not {what}: {words}")) from error
 
 

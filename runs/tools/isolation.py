@@ -20,6 +20,7 @@ from typing import Any
 
 from runs import errors
 from runs.canonical import Json, clean, clean_text
+from runs.classify import named
 from runs.errors import InvalidCall, StepError, TimedOut
 from runs.tools.base import Context, Deadline, ToolSpec
 
@@ -169,8 +170,7 @@ def _spec(module: str, attribute: str) -> ToolSpec:
 def _described(error: Exception) -> dict[str, Json]:
     """An error as JSON: the nearest class of `runs.errors`, and its attributes."""
     if not isinstance(error, StepError):
-        message = f"{type(error).__name__}: {error}"
-        return {"type": "", "message": clean_text(message), "attributes": {}}
+        return {"type": "", "message": clean_text(named(error)), "attributes": {}}
     kind = next(c for c in type(error).__mro__ if c.__module__ == errors.__name__)
     return {
         "type": kind.__name__,

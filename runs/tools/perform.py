@@ -15,6 +15,7 @@ from typing import Any
 from django.db import connections
 
 from runs.canonical import Json, clean, clean_text, shorten
+from runs.classify import named
 from runs.errors import (
     Fatal,
     NotSent,
@@ -182,4 +183,4 @@ def _unexpected(error: Exception, irreversible: bool) -> StepError:
 
 
 def _words(error: Exception) -> str:
-    return shorten(f"{type(error).__name__}: {error}")
+    return shorten(named(error))

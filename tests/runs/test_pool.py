@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 import uuid
+from dataclasses import replace
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from runs.errors import OutcomeUnknown
 from runs.pool import Pool
 from runs.work import Work
 from tests.support.wait import wait_until
@@ -106,3 +108,13 @@ def test_work_that_tries_to_end_its_thread_comes_back_without_an_outcome(pool):
 
     (done,) = pool.take(10)
     assert done.outcome is None
+
+
+def test_what_nobody_foresaw_leaves_the_outcome_of_an_act_unknown():
+    def break_off():
+        raise RuntimeError("half way")
+
+    outcome = replace(work(break_off), is_irreversible=True).perform()
+
+    assert isinstance(outcome.error, OutcomeUnknown)
+    assert outcome.error.message == "RuntimeError: half way"

@@ -340,3 +340,21 @@ def test_nobody_knows_what_an_act_did_before_it_tried_to_end_the_program(
 ) -> None:
     with pytest.raises(OutcomeUnknown, match="tried to end the program"):
         perform(raises(ending, Effect.IRREVERSIBLE), {}, context())
+
+
+class Untold(Exception):
+    """Its text cannot be made."""
+
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+@pytest.mark.parametrize(
+    ("effect", "kind"),
+    [(Effect.READ, Fatal), (Effect.IRREVERSIBLE, OutcomeUnknown)],
+)
+def test_an_error_that_has_no_words_is_named_by_its_class(
+    effect: Effect, kind: type[StepError]
+) -> None:
+    with pytest.raises(kind, match=r"^Untold$"):
+        perform(raises(Untold(), effect), {}, context())
