@@ -70,14 +70,20 @@ def deciders(agent: Agent) -> QuerySet[User]:
     """Everyone active who may decide on runs of the agent.
 
     Where the agent names groups, their members; if no member of them may decide,
-    everyone who may, so that no parked run goes unheard.
+    those who see every run, so that no parked run goes unheard.
     """
-    able: QuerySet[User] = User.objects.with_perm(
-        "reviews.decide_review",
-        backend="django.contrib.auth.backends.ModelBackend",
-    )
+    able = _with("reviews.decide_review")
+    if not agent.deciders.exists():
+        return able
     members = able.filter(groups__in=agent.deciders.all()).distinct()
-    return members if members.exists() else able
+    return members if members.exists() else _with("runs.view_all_runs")
+
+
+def _with(permission: str) -> QuerySet[User]:
+    found: QuerySet[User] = User.objects.with_perm(
+        permission, backend="django.contrib.auth.backends.ModelBackend"
+    )
+    return found
 
 
 def _described(run: Run, park: Mapping[str, Json]) -> dict[str, Any]:

@@ -138,6 +138,9 @@ def _recorded(held: Held, step: StepValue, outcome: Outcome) -> Recorded:
 def park_poison(run_id: UUID, owner: str) -> None:
     """Park a claimed run that ended its worker again and again; raises `LeaseLost`."""
     held = load(run_id, owner)
+    if held.facts.state is RunState.COMPLETING:  # nothing is left that could harm
+        finish(held, held.run.output, None, clock.now())
+        return
     step = held.current
     why = Park(
         reason=ParkReason.POISON,

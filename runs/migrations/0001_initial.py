@@ -132,7 +132,7 @@ class Migration(migrations.Migration):
                     "threshold",
                     models.DecimalField(
                         decimal_places=3,
-                        default=Decimal("0.75"),
+                        default=runs.models.agent.default_threshold,
                         max_digits=4,
                         validators=[
                             django.core.validators.MinValueValidator(Decimal("0")),

@@ -10,12 +10,19 @@ from django.contrib.auth.models import Group
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
+from agentops.conf import product
+
 _SHARE = [MinValueValidator(Decimal(0)), MaxValueValidator(Decimal(1))]
 
 
 def any_object() -> dict[str, Any]:
     """The input schema of an agent without a form of its own."""
     return {"type": "object", "properties": {}}
+
+
+def default_threshold() -> Decimal:
+    """What the installation asks of confidence, unless the agent says otherwise."""
+    return Decimal(str(product().confidence_threshold))
 
 
 class Agent(models.Model):
@@ -38,7 +45,7 @@ class Agent(models.Model):
         '"threshold": 0.8}}. Policies: blocked, auto, ask_below, always.',
     )
     threshold = models.DecimalField(
-        max_digits=4, decimal_places=3, default=Decimal("0.75"), validators=_SHARE
+        max_digits=4, decimal_places=3, default=default_threshold, validators=_SHARE
     )
     review_when = models.JSONField(
         default=list, blank=True, help_text="Rules in words, a list of texts."

@@ -103,8 +103,9 @@ def test_only_the_agents_deciders_are_told():
     assert [n.person for n in Notification.objects.all()] == [ana]
 
 
-def test_everyone_is_told_where_no_decider_may_decide():
-    ana = factory.make_user("ana", "operators")
+def test_those_who_see_all_are_told_where_no_decider_may_decide():
+    ana = factory.make_user("ana", "admins")
+    factory.make_user("ben", "operators")
     agent = factory.make_agent()
     agent.deciders.set([_group_of(factory.make_user("idle", "submitters"))])
 
