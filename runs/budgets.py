@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from typing import Any, ClassVar
 
 from runs.canonical import Json
@@ -83,7 +83,8 @@ class Kind:
         raise NotImplementedError
 
     def format(self, amount: Decimal) -> str:
-        return f"{amount:,f}"
+        """For people; a forecast of half a step is one of a whole one."""
+        return f"{amount.to_integral_value(ROUND_CEILING):,f}"
 
     def read(self, value: Json) -> Json:
         """A limit as stored; raises ValueError in words for people."""

@@ -102,3 +102,10 @@ def test_limits_lie_over_the_defaults():
 
 def test_tokens_are_estimated_upwards():
     assert [tokens_of(size) for size in (0, 1, 3, 4, 300)] == [0, 1, 1, 2, 100]
+
+
+def test_a_forecast_speaks_of_whole_steps():
+    found = breach({"steps": 25}, Used(steps=25), NOTHING)
+
+    assert found is not None
+    assert found.forecast == "13"
