@@ -164,6 +164,7 @@ def _children(host: str, url: str, listening: socket.socket) -> tuple[Child, Chi
     gunicorn += ["--bind", f"fd://{fd}", "--worker-class", "gthread"]
     gunicorn += ["--workers", "1", "--threads", "8"]
     gunicorn += ["--graceful-timeout", "2", "--log-level", "warning"]
+    gunicorn += ["--no-control-socket"]
     manage = [sys.executable, str(settings.BASE_DIR / "manage.py"), "worker"]
     root = settings.BASE_DIR
     return (
