@@ -16,7 +16,7 @@ from uuid import UUID
 from agentops import clock, log
 from agentops.conf import product
 from runs import budgets, recording, results
-from runs.errors import LeaseLost, OutcomeUnknown, StepError
+from runs.errors import InvalidCall, LeaseLost, OutcomeUnknown, StepError
 from runs.facts import subject
 from runs.following import finish, go_on, park
 from runs.held import Held, delta_of, load, load_all, result_of, settled, take
@@ -100,8 +100,12 @@ def record(held: Held, outcome: Outcome) -> Work | Rest:
 def _record(held: Held, step: StepValue, outcome: Outcome) -> Work | Rest:
     recorded = _recorded(held, step, outcome)
     if recorded.error_class:
-        logger.warning(
-            "%s failed (%s): %s", step.name, recorded.error_class, recorded.error_text
+        # What the model got wrong it is told, and corrects: nothing to be called for.
+        is_invalid = recorded.error_class == InvalidCall.error_class
+        logger.log(
+            logging.INFO if is_invalid else logging.WARNING,
+            "%s failed (%s): %s",
+            *(step.name, recorded.error_class, recorded.error_text),
         )
     result = result_of(step, recorded, outcome)
     delta = delta_of(result, outcome)
