@@ -88,7 +88,7 @@ def worn_out(facts: Facts, progress: Progress) -> Park | None:
             {"invalid_turns": count, "allowed": rules.max_invalid},
         )
     if progress.nudges > rules.max_nudges:
-        question = f"The model replied with nothing, {progress.nudges} times."
+        question = f"The model's reply was empty or cut off, {progress.nudges} times."
         return stuck(facts, progress, ParkReason.NO_PROGRESS, question, {})
     if progress.most_repeats > rules.max_repeats:
         count = progress.most_repeats
