@@ -6,6 +6,7 @@ the service refuses is shown beside the field it is about.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -16,7 +17,7 @@ from django.forms import BoundField
 from django.utils.html import escape
 
 from runs import words
-from runs.canonical import Json, clean, clean_text
+from runs.canonical import Json, clean, clean_text, loads
 from runs.errors import BadInput
 from runs.models import Agent
 from runs.services import limits_of
@@ -219,7 +220,27 @@ def _make(shape: Mapping[str, Json], is_required: bool) -> forms.Field:
         return forms.FloatField(
             required=is_required, **_bounds(shape), widget=_number("any")
         )
+    if kind in ("array", "object"):
+        return JsonField(required=is_required)
     return _text(shape, is_required)
+
+
+class JsonField(forms.CharField):
+    """A list or an object, entered as JSON; what does not fit is for the schema."""
+
+    widget = forms.Textarea(attrs={"rows": 4, "class": "code"})
+
+    def prepare_value(self, value: Any) -> Any:
+        if value is None or isinstance(value, str):
+            return value
+        return json.dumps(value, indent=2, ensure_ascii=False)
+
+    def clean(self, value: Any) -> Any:
+        text = super().clean(value)
+        try:
+            return loads(text) if text else None
+        except ValueError as error:
+            raise forms.ValidationError(f"This is not JSON: {error}.") from None
 
 
 def _bounds(shape: Mapping[str, Json]) -> dict[str, Any]:

@@ -113,3 +113,41 @@ def test_a_description_is_text_and_never_markup():
     field = field_of("more", {"description": "<b>Any</b>"}, is_required=False)
 
     assert field.help_text == "&lt;b&gt;Any&lt;/b&gt;"
+
+
+LISTS = {
+    "type": "object",
+    "properties": {
+        "ids": {"type": "array", "items": {"type": "integer"}},
+        "about": {"type": "object"},
+    },
+}
+
+
+def test_lists_and_objects_are_entered_as_json():
+    agent = Agent(slug="lists", name="Lists", input_schema=LISTS)
+
+    form = TaskForm(
+        agent, {"inputs.ids": "[1, 2]", "inputs.about": '{"a": "ä"}', "task": "Go"}
+    )
+
+    assert form.is_valid(), form.errors
+    assert form.inputs == {"ids": [1, 2], "about": {"a": "ä"}}
+
+
+@pytest.mark.parametrize("entered", ["[1,", "[NaN]", "[" * 3000])
+def test_what_is_no_json_is_said_beside_its_field(entered):
+    agent = Agent(slug="lists", name="Lists", input_schema=LISTS)
+
+    form = TaskForm(agent, {"inputs.ids": entered, "task": "Go"})
+
+    assert "This is not JSON" in form.errors["inputs.ids"][0]
+    assert entered[:4] in str(form["inputs.ids"])
+
+
+def test_a_list_of_a_run_before_is_shown_as_json():
+    agent = Agent(slug="lists", name="Lists", input_schema=LISTS)
+
+    form = TaskForm(agent, initial_inputs={"ids": [1]})
+
+    assert form["inputs.ids"].value() == "[\n  1\n]"
