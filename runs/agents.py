@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
@@ -49,7 +50,7 @@ def configuration(agent: Agent) -> dict[str, Any]:
         "context_window": agent.context_window,
         "plan_first": agent.plan_first,
         "grants": agent.grants,
-        "threshold": str(agent.threshold),
+        "threshold": f"{Decimal(str(agent.threshold)).normalize():f}",
         "review_when": agent.review_when,
         "check_answer": agent.check_answer,
         "has_reviewer": agent.has_reviewer,

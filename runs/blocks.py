@@ -12,6 +12,7 @@ from runs.canonical import Json, parse_arguments
 from runs.errors import InvalidCall
 from runs.models import Step
 from runs.states import StepKind
+from runs.tools.base import titled
 
 INLINE_ROWS = 50
 INLINE_CHARACTERS = 20_000
@@ -43,12 +44,6 @@ class Table:
     def first(self, number: int) -> Table:
         left_out = max(len(self.rows) - number, 0)
         return replace(self, rows=self.rows[:number], left_out=left_out)
-
-
-def titled(name: str) -> str:
-    """A tool's name in words, without asking whether it still exists."""
-    known = {"send_email": "Send e-mail", "http_request": "HTTP request"}
-    return known.get(name, name.replace("_", " ").capitalize() or "Tool")
 
 
 def blocks_of(step: Step) -> tuple[Block, ...]:

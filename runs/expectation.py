@@ -9,11 +9,11 @@ from decimal import Decimal
 from typing import TypeVar
 
 from runs import words
-from runs.blocks import titled
 from runs.models import Agent, Run, Tool
 from runs.states import RunState
 from runs.timeline import TOOL_ICONS
 from runs.tools import registry
+from runs.tools.base import titled
 from runs.values import Policy
 
 T = TypeVar("T")

@@ -23,8 +23,8 @@ def healthz(request: HttpRequest) -> JsonResponse:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
     except Error:
-        return JsonResponse({"database": "does not answer"}, status=503)
-    return JsonResponse({"database": "answers"})
+        return _answer({"database": "does not answer"}, is_well=False)
+    return _answer({"database": "answers"}, is_well=True)
 
 
 @require_safe
@@ -48,7 +48,14 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 
 def _ready(is_ready: bool, **figures: object) -> JsonResponse:
-    return JsonResponse({"ready": is_ready, **figures}, status=200 if is_ready else 503)
+    return _answer({"ready": is_ready, **figures}, is_well=is_ready)
+
+
+def _answer(figures: dict[str, object], *, is_well: bool) -> JsonResponse:
+    """Not logged as an error: a probe asks every few seconds, and is told."""
+    response = JsonResponse(figures, status=200 if is_well else 503)
+    response._has_been_logged = True  # type: ignore[attr-defined] # as Django marks it
+    return response
 
 
 PROBES = {"/healthz": healthz, "/readyz": readyz}

@@ -8,10 +8,10 @@ from django.conf import settings
 from django.contrib.auth.models import User
 
 from runs import history, standing, timeline, waterfall
-from runs.blocks import titled
 from runs.facts import subject
 from runs.models import Attempt, Blob, Effect, Run, Step, Transition
 from runs.states import EffectStatus, RunState, StepKind
+from runs.tools.base import titled
 
 STEPS = 100
 MOST_STEPS = 500

@@ -13,10 +13,11 @@ from typing import Any
 from agentops import clock
 from agentops.conf import product
 from runs import words
-from runs.blocks import asked, titled
+from runs.blocks import asked
 from runs.canonical import Json, shorten
 from runs.models import Attempt, Run, Step
 from runs.states import ParkReason, RunState, StepKind, StepStatus
+from runs.tools.base import titled
 
 NEARLY = 0.8
 TONES = {

@@ -21,11 +21,11 @@ from runs.blocks import (
     in_short,
     plain,
     said,
-    titled,
 )
 from runs.canonical import Json, shorten
 from runs.models import Attempt, Step
 from runs.states import StepKind, StepStatus
+from runs.tools.base import titled
 
 SAID = 90
 PROMPTED = frozenset({StepKind.PLAN, StepKind.MODEL, StepKind.CHECK})

@@ -107,6 +107,15 @@ class Reconciliation:
 Arguments = dict[str, Json]
 
 
+_SPELT = {"email": "e-mail", "http": "HTTP", "sql": "SQL", "url": "URL"}
+
+
+def titled(name: str) -> str:
+    """A tool's name in words, whether or not it still exists."""
+    words = " ".join(_SPELT.get(word, word) for word in name.split("_") if word)
+    return words[:1].upper() + words[1:] or "Tool"
+
+
 @dataclass(frozen=True)
 class ToolSpec:
     """A registered tool; everything about it that is not an admin's choice.
@@ -160,7 +169,7 @@ class ToolSpec:
 
     @property
     def title(self) -> str:
-        return self.name.replace("_", " ").capitalize()
+        return titled(self.name)
 
     def validate(self, arguments: Mapping[str, Json]) -> Arguments:
         """The arguments as the tool will get them, JSON types kept.

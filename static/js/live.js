@@ -95,7 +95,7 @@
   // A sheet that opens puts the cursor where one begins to type.
   document.addEventListener("toggle", (event) => {
     if (event.newState !== "open" || !event.target.matches?.(".sheet")) return;
-    event.target.querySelector("[autofocus], textarea, input:not([type=hidden]), select, button")?.focus();
+    event.target.querySelector("[autofocus], textarea, input:not([type=hidden], [type=radio]), select, button")?.focus();
   }, true);
 
   // A step that the address names is shown open.

@@ -10,8 +10,10 @@ from typing import Any
 import jsonschema
 import psycopg
 import pytest
+from django.core.management import call_command
 
 from reviews.samples import AGENTS, TABLES, install, make
+from runs.agents import publish
 from runs.models import Agent
 from runs.tools import registry
 from runs.values import AgentConfig
@@ -103,3 +105,23 @@ def test_the_forms_defaults_fit_their_schema(data: dict[str, Any]) -> None:
     jsonschema.validate(defaults, schema)
 
     assert "{" not in data["task_template"].format(**defaults)
+
+
+@pytest.mark.django_db
+def test_a_sample_read_back_is_still_its_first_version(tmp_path: Path) -> None:
+    install(tmp_path)
+
+    numbers = {publish(agent, by=None).number for agent in Agent.objects.all()}
+
+    assert numbers == {1}
+
+
+@pytest.mark.django_db
+def test_the_command_names_what_it_installed(
+    settings: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.VAR_DIR = tmp_path
+
+    call_command("samples")
+
+    assert "quarterly-metrics: Quarterly metrics" in capsys.readouterr().out

@@ -152,3 +152,10 @@ def test_probes_are_not_sent_to_https(client, settings):
 
 def test_nothing_but_looking_is_answered(client):
     assert client.post("/healthz").status_code == 405
+
+
+def test_a_probe_that_is_told_no_is_no_error_in_the_log(client, caplog):
+    answer = client.get("/readyz")
+
+    assert answer.status_code == 503
+    assert [record.getMessage() for record in caplog.records] == []
