@@ -9,9 +9,10 @@ from __future__ import annotations
 import base64
 import dataclasses
 import hashlib
+import itertools
 import json
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import Enum
@@ -21,6 +22,8 @@ from uuid import UUID
 from runs.errors import InvalidCall
 
 MAX_DEPTH = 64
+MAX_NODES = 500_000
+"""Values within one value: lists that hold each other twice grow without end."""
 MAX_BITS = 4096
 """Of an integer; neither Python nor a database gladly takes more digits than that."""
 QUOTE = 500
@@ -41,12 +44,17 @@ def clean_text(text: str) -> str:
     return _UNSTORABLE.sub(lambda m: "\u2400" if m[0] == "\x00" else "\ufffd", text)
 
 
-def clean(value: Any, depth: int = 0) -> Json:
+def clean(value: Any) -> Json:
     """Any Python value as JSON that both databases store.
 
     Decimal and UUID become text, times ISO text, bytes base64 text with a mark,
-    sets sorted lists, NaN and infinities None. Deeper than `MAX_DEPTH` is cut.
+    sets sorted lists, NaN and infinities None. What is deeper than `MAX_DEPTH` or
+    more than `MAX_NODES` values is cut.
     """
+    return _clean(value, 0, itertools.count())
+
+
+def _clean(value: Any, depth: int, nodes: Iterator[int]) -> Json:
     if isinstance(value, str):
         return clean_text(value)
     if value is None or isinstance(value, bool):
@@ -55,9 +63,14 @@ def clean(value: Any, depth: int = 0) -> Json:
         return value if value.bit_length() <= MAX_BITS else "… too many digits"
     if isinstance(value, float):
         return _clean_number(value)
+    cut = _too_much(depth, nodes)
+    return cut or _clean_other(value, depth + 1, nodes)
+
+
+def _too_much(depth: int, nodes: Iterator[int]) -> str:
     if depth >= MAX_DEPTH:
         return "… nested too deep"
-    return _clean_other(value, depth)
+    return "… too much to keep" if next(nodes) >= MAX_NODES else ""
 
 
 def _clean_number(value: float) -> Json:
@@ -68,29 +81,29 @@ def _clean_number(value: float) -> Json:
     return int(value) if abs(value) >= 1e16 else value + 0.0
 
 
-def _clean_other(value: Any, depth: int) -> Json:
+def _clean_other(value: Any, depth: int, nodes: Iterator[int]) -> Json:
     if isinstance(value, Mapping):
-        return {clean_text(str(k)): clean(v, depth + 1) for k, v in value.items()}
+        return {clean_text(str(k)): _clean(v, depth, nodes) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [clean(item, depth + 1) for item in value]
+        return [_clean(item, depth, nodes) for item in value]
     if isinstance(value, Set):
-        return sorted((clean(item, depth + 1) for item in value), key=str)
+        return sorted((_clean(item, depth, nodes) for item in value), key=str)
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     if isinstance(value, bytes | bytearray | memoryview):
         return "base64:" + base64.b64encode(bytes(value)).decode()
-    return _clean_object(value, depth)
+    return _clean_object(value, depth, nodes)
 
 
-def _clean_object(value: Any, depth: int) -> Json:
+def _clean_object(value: Any, depth: int, nodes: Iterator[int]) -> Json:
     if isinstance(value, Enum):
-        return clean(value.value, depth)
+        return _clean(value.value, depth, nodes)
     if isinstance(value, Decimal | UUID):
         return str(value)
     if hasattr(value, "model_dump"):
-        return clean(value.model_dump(), depth)
+        return _clean(value.model_dump(), depth, nodes)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return clean(dataclasses.asdict(value), depth)
+        return _clean(dataclasses.asdict(value), depth, nodes)
     return clean_text(str(value))
 
 
@@ -165,7 +178,8 @@ def parse_arguments(tool: str, raw: Json) -> dict[str, Json]:
 
 def clean_object(value: Mapping[str, Any]) -> dict[str, Json]:
     """`clean` of a mapping, typed as what it is."""
-    return {clean_text(str(k)): clean(v, 1) for k, v in value.items()}
+    nodes = itertools.count()
+    return {clean_text(str(k)): _clean(v, 1, nodes) for k, v in value.items()}
 
 
 def _parsed(tool: str, raw: str) -> Json:

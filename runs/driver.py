@@ -239,6 +239,7 @@ class Driver:
         return leases.claim(self.owner, min(self._pool.free, CLAIM_AT_ONCE))
 
     def _look_around(self, now: float) -> None:
+        self._give_up_overdue(now)
         if self._flights or self._is_near():
             self._near_at = now
         self._poll_timers()

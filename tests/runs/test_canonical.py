@@ -170,3 +170,11 @@ def test_a_digest_is_the_same_after_the_way_through_the_database(value):
     read = Blob.objects.get(digest="x").content
 
     assert digest(read) == digest(cleaned)
+
+
+def test_lists_that_hold_each_other_again_and_again_are_cut():
+    grown: list[object] = []
+    for _ in range(40):
+        grown = [grown, grown]
+
+    assert "… too much to keep" in dumps(clean(grown))

@@ -124,3 +124,19 @@ def test_a_task_that_is_timed_out_ends_and_keeps_no_lease(configured):
 
     assert wait_until(lambda: leases.claim("another", 1))
     end.set()
+
+
+def test_an_act_that_hangs_is_given_up_while_the_driver_goes_on(monkeypatch):
+    make_run()
+    monkeypatch.setattr(driver, "GRACE_S", 0.1)
+    hanging, acts = threading.Event(), []
+
+    def act() -> None:
+        acts.append(1)
+        if len(acts) == 1:
+            hanging.wait(20)
+
+    drive(EngineDouble(steps=1, act=act, deadline_s=0.2))
+    hanging.set()
+
+    assert (sequences(), len(acts)) == ([1], 2)
