@@ -18,6 +18,7 @@ from reviews.models.review import ReviewStatus
 from runs import page as run_page
 from runs import standing, timeline
 from runs.models import Attempt, Run
+from runs.states import RunState
 
 LIKE_CASES = 5
 BRIEF_STEPS = 4
@@ -90,8 +91,7 @@ def of(review: Review, user: User) -> dict[str, Any]:
 def _steps(run: Run) -> list[timeline.Entry]:
     steps = list(run.steps.order_by("-number")[:STEPS])[::-1]
     tries = Attempt.objects.filter(run=run).order_by("step_number", "number")
-    holds = standing.chip(run).tone in {"wait", "bad"}
-    return timeline.entries(steps, tries, holds=holds)
+    return timeline.entries(steps, tries, state=RunState(run.state))
 
 
 def _brief(entries: list[timeline.Entry]) -> list[timeline.Entry]:

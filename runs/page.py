@@ -34,7 +34,7 @@ def of(run: Run, user: User, first: int | None = None) -> dict[str, Any]:
     steps = _newest(run, first)
     last = steps[-1] if steps else None
     tries = list(Attempt.objects.filter(run=run).order_by("step_number", "number"))
-    entries = timeline.entries(steps, tries, holds=state is RunState.AWAITING_HUMAN)
+    entries = timeline.entries(steps, tries, state=state)
     of_last = [t for t in tries if last and t.step_number == last.number]
     return {
         "run": run,
@@ -75,12 +75,11 @@ def earlier(run: Run, before: int | None) -> dict[str, Any]:
     shown = found[:STEPS][::-1]
     numbers = [step.number for step in shown]
     tries = Attempt.objects.filter(run=run, step_number__in=numbers)
-    holds = run.state == RunState.AWAITING_HUMAN
     return {
         "run": run,
         "title": subject(run.task),
         "is_earlier": True,
-        "entries": timeline.entries(shown, tries, holds=holds),
+        "entries": timeline.entries(shown, tries, state=RunState(run.state)),
         "earlier": shown[0].number if len(found) > STEPS else 0,
     }
 
@@ -88,8 +87,7 @@ def earlier(run: Run, before: int | None) -> dict[str, Any]:
 def one_step(run: Run, step: Step) -> dict[str, Any]:
     """A step alone, with the exact prompt where it asked a model."""
     tries = list(Attempt.objects.filter(run=run, step_number=step.number))
-    holds = run.state == RunState.AWAITING_HUMAN
-    entry = timeline.entries([step], tries, holds=holds)[0]
+    entry = timeline.entries([step], tries, state=RunState(run.state))[0]
     prompt, problem = _prompt(run, entry)
     return {
         "run": run,

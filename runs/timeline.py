@@ -24,7 +24,7 @@ from runs.blocks import (
 )
 from runs.canonical import Json, shorten
 from runs.models import Attempt, Step
-from runs.states import StepKind, StepStatus
+from runs.states import RunState, StepKind, StepStatus
 from runs.tools.base import titled
 
 SAID = 90
@@ -134,24 +134,27 @@ class Entry:
 
 
 def entries(
-    steps: Iterable[Step], attempts: Iterable[Attempt] = (), *, holds: bool = False
+    steps: Iterable[Step],
+    attempts: Iterable[Attempt] = (),
+    *,
+    state: RunState = RunState.EXECUTING,
 ) -> list[Entry]:
-    """`holds`: the run is parked, so its open step waits instead of running."""
+    """`state` is the run's: an open step of a parked or ended one is not under way."""
     tries: dict[int, list[Attempt]] = {}
     for attempt in attempts:
         tries.setdefault(attempt.step_number, []).append(attempt)
     shown: list[Entry] = []
     before: datetime | None = None
     for step in steps:
-        shown.append(_entry(step, tries.get(step.number, []), before, holds))
+        shown.append(_entry(step, tries.get(step.number, []), before, state))
         before = step.finished_at or before
     return shown
 
 
 def _entry(
-    step: Step, tries: Sequence[Attempt], before: datetime | None, holds: bool
+    step: Step, tries: Sequence[Attempt], before: datetime | None, state: RunState
 ) -> Entry:
-    lead, rest, tone = outcome(step, holds)
+    lead, rest, tone = outcome(step, state)
     return Entry(
         step=step,
         icon=_icon(step, tone),
@@ -194,11 +197,11 @@ def _icon(step: Step, tone: str) -> str:
     return KIND_ICONS[StepKind(step.kind)]
 
 
-def outcome(step: Step, holds: bool = False) -> tuple[str, str, str]:
+def outcome(step: Step, state: RunState = RunState.EXECUTING) -> tuple[str, str, str]:
     """(stressed, rest, tone): what came of a step, in words."""
     status = StepStatus(step.status)
     if status.is_open:
-        return _still_open(status, holds)
+        return _still_open(state)
     if status is StepStatus.SKIPPED:
         return "", "Skipped", ""
     if status is StepStatus.OUTCOME_UNKNOWN:
@@ -209,12 +212,12 @@ def outcome(step: Step, holds: bool = False) -> tuple[str, str, str]:
     return _OUTCOMES[StepKind(step.kind)](step)
 
 
-def _still_open(status: StepStatus, holds: bool) -> tuple[str, str, str]:
-    if holds:
+def _still_open(state: RunState) -> tuple[str, str, str]:
+    if state is RunState.AWAITING_HUMAN:
         return "", "Held until a person decides", "wait"
-    if status is StepStatus.PLANNED:
-        return "Next", "", "run"
-    return "Running", "", "run"
+    if state.is_final:
+        return "", "Not carried out: the run had ended", ""
+    return "Under way", "", "run"
 
 
 def _of_plan(step: Step) -> tuple[str, str, str]:

@@ -10,6 +10,7 @@ import pytest
 from agentops import clock
 from runs import blocks, timeline, waterfall
 from runs.models import Attempt, Run, Step
+from runs.states import RunState
 
 START = clock.now()
 
@@ -139,9 +140,11 @@ def test_the_open_step_of_a_parked_run_is_held_and_not_running():
     open_step = step("tool", status="planned", finished_at=None, name="send_email")
 
     running = timeline.entries([open_step])[0]
-    held = timeline.entries([open_step], holds=True)[0]
+    held = timeline.entries([open_step], state=RunState.AWAITING_HUMAN)[0]
+    left = timeline.entries([open_step], state=RunState.ABORTED)[0]
 
-    assert (running.lead, running.tone) == ("Next", "run")
+    assert (running.lead, running.tone) == ("Under way", "run")
+    assert left.said == "Not carried out: the run had ended"
     assert (held.said, held.tone) == ("Held until a person decides", "wait")
 
 
