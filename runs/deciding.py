@@ -170,8 +170,8 @@ def _check_fits(
         raise BadInput({"happened": "Did it happen, or did it not?"})
     if verdict.kind is V.APPROVE and park.get("call"):
         _check_seal(facts, park, verdict)
-        if verdict.arguments is not None:
-            _edited(run, facts, verdict.arguments)
+        given = verdict.arguments
+        _edited(run, facts, park["call"]["arguments"] if given is None else given)
 
 
 def _check_seal(facts: Facts, park: Mapping[str, Any], verdict: Verdict) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core import mail
 
-from runs import policy
+from runs import deciding, policy
 from runs.errors import BadInput
 from runs.models import Tool
 from runs.services import start
@@ -47,6 +47,22 @@ def test_a_person_cannot_edit_a_recipient_in_that_is_not_allowed(run, boss):
         edited = inside | {"to": ["x@evil.example"]}
         with pytest.raises(BadInput, match="may only go to"):
             decide(run, boss, VerdictKind.APPROVE, arguments=edited)
+
+    run.refresh_from_db()
+    assert run.state == "awaiting_human"
+
+
+def test_what_new_settings_refuse_cannot_be_approved_as_it_is(run, boss):
+    inside = {"to": ["a@company.com"], **LETTER}
+
+    with provider(calls(("send_email", inside)), check(0.3)):
+        run = settle(run)
+        settings = {"allow_domains": ["other.example"]}
+        Tool.objects.filter(name="send_email").update(settings=settings)
+        policy.forget()
+        deciding.reseal(run.pk, sequence=run.sequence)
+        with pytest.raises(BadInput, match="may only go to other"):
+            decide(run, boss, VerdictKind.APPROVE)
 
     run.refresh_from_db()
     assert run.state == "awaiting_human"
