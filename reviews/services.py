@@ -25,7 +25,7 @@ from reviews.decisions.base import DecisionKind
 from reviews.models import Decision, Review
 from reviews.models.review import ReviewStatus
 from runs import deciding, points
-from runs.canonical import Json, clean_text, digest, dumps
+from runs.canonical import Json, clean_text, digest
 from runs.errors import BadInput, NotPermitted, Stale
 from runs.models import Run
 from runs.values import Verdict
@@ -251,11 +251,7 @@ def _again(review: Review, wanted: _Wanted) -> Decision:
 def _is_same(decision: Decision, review: Review, wanted: _Wanted) -> bool:
     if decision.actor_id != wanted.by.pk or decision.kind != wanted.kind.kind:
         return False
-    try:
-        cleaned = wanted.kind.clean(review, wanted.payload)
-    except BadInput:
-        return False
-    return dumps(cleaned) == dumps(decision.payload)
+    return wanted.kind.is_again(review, wanted.payload, decision.payload)
 
 
 def _refuse_closed(review: Review) -> NoReturn:

@@ -20,7 +20,7 @@ from django.core.exceptions import NON_FIELD_ERRORS
 
 from reviews.models import Review
 from runs import deciding
-from runs.canonical import Json, clean_object, clean_text
+from runs.canonical import Json, clean_object, clean_text, dumps
 from runs.errors import BadInput
 from runs.values import Verdict, VerdictKind
 
@@ -96,6 +96,15 @@ class DecisionKind:
         if form.is_valid():
             return clean_object(form.cleaned_data)
         raise BadInput({_name(n): str(e[0]) for n, e in form.errors.items()})
+
+    def is_again(
+        self, review: Review, payload: Mapping[str, Any], decided: Mapping[str, Json]
+    ) -> bool:
+        """Does this say once more what was decided?"""
+        try:
+            return dumps(self.clean(review, payload)) == dumps(dict(decided))
+        except BadInput:
+            return False
 
     def to_verdict(self, review: Review, cleaned_data: Mapping[str, Json]) -> Verdict:
         """What the run is told; raises `BadInput` for what does not fit the run."""

@@ -73,10 +73,18 @@ class TopUp(DecisionKind):
     form_class = TopUpForm
 
     def clean(self, review: Review, payload: Mapping[str, Any]) -> dict[str, Json]:
-        limits = payload.get("limits")
-        if isinstance(limits, Mapping):
-            payload = {f"{PREFIX}{name}": str(value) for name, value in limits.items()}
-        return super().clean(review, payload)
+        return super().clean(review, _fields(payload))
+
+    def is_again(
+        self, review: Review, payload: Mapping[str, Any], decided: Mapping[str, Json]
+    ) -> bool:
+        """The limits are raised already: again is what would change none of them."""
+        entered = _fields(payload)
+        return all(PREFIX + name in entered for name in decided["limits"]) and all(
+            amount(entered[PREFIX + budget.name]) == _limit(budget, review)
+            for budget in _limited(review)
+            if entered.get(PREFIX + budget.name)
+        )
 
     def to_verdict(self, review: Review, cleaned_data: Mapping[str, Json]) -> Verdict:
         return Verdict(VerdictKind.TOP_UP, limits=dict(cleaned_data["limits"]))
@@ -84,6 +92,14 @@ class TopUp(DecisionKind):
     def note(self, cleaned_data: Mapping[str, Json]) -> str:
         limits = cleaned_data["limits"].items()
         return ", ".join(f"{KINDS[name].label} {value}" for name, value in limits)
+
+
+def _fields(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The form's fields, where `limits` came as one object."""
+    limits = payload.get("limits")
+    if not isinstance(limits, Mapping):
+        return payload
+    return {f"{PREFIX}{name}": str(value) for name, value in limits.items()}
 
 
 def used(review: Review) -> Used:

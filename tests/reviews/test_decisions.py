@@ -181,6 +181,24 @@ def test_a_limit_that_does_not_help_is_refused(entered):
     assert set(caught.value.fields) == {f"limits.{name}" for name in entered}
 
 
+@pytest.mark.parametrize(
+    ("entered", "is_again"),
+    [
+        ({"money": "1.00"}, True),
+        ({"money": "1.0", "steps": "25"}, True),
+        ({"money": "2.00"}, False),
+        ({"money": "1.00", "steps": "50"}, False),
+        ({"steps": "25"}, False),
+    ],
+)
+def test_a_top_up_sent_twice_is_known_by_what_was_entered(entered, is_again):
+    raised = broke(limits={"steps": 25, "money": "1.00"})
+
+    top_up = registry.find("top_up")
+    decided = {"limits": {"money": "1.00"}}
+    assert top_up.is_again(raised, {"limits": entered}, decided) is is_again
+
+
 def test_a_limit_the_run_does_not_have_is_not_asked_for():
     limits = {"steps": 25, "seconds": None, "money": "0.50", "tokens": None}
 
