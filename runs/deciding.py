@@ -25,7 +25,7 @@ from runs.progress import Progress
 from runs.records import Fence, Move, Planned, Record
 from runs.states import EffectStatus, ParkReason, RunState, StepKind, StepStatus
 from runs.toolbox import Offered, propose
-from runs.values import Park, ProposedCall, StepValue, Verdict, VerdictKind
+from runs.values import Park, ProposedCall, Verdict, VerdictKind
 
 V = VerdictKind
 _ABOUT_A_CALL = (V.APPROVE, V.GUIDE, V.REJECT, V.ABORT)
@@ -138,20 +138,9 @@ def _facts(run: Run) -> Facts:
 
 
 def _next(run: Run, facts: Facts, step: Planned) -> Action:
-    steps = [*history.steps(run), _as_value(step)]
+    steps = [*history.steps(run), step.as_value()]
     progress = Progress.of(history.opening(run).messages, steps)
     return planning.next_action(facts, progress)
-
-
-def _as_value(step: Planned) -> StepValue:
-    return StepValue(
-        number=step.number,
-        kind=step.kind,
-        status=step.status,
-        name=step.name,
-        request=step.request,
-        response=step.response,
-    )
 
 
 # ---- does it fit?

@@ -11,9 +11,9 @@ from runs import planning, recording, records
 from runs.canonical import shorten
 from runs.facts import Action, Finish, NewStep
 from runs.held import Held, settled
-from runs.records import Delta, Move, Planned, Record, Result, Settled
+from runs.records import Delta, Move, Record, Result, Settled
 from runs.states import RunState, StepKind
-from runs.values import Park, StepValue
+from runs.values import Park
 from runs.work import Rest, Work
 from runs.working import work_for
 
@@ -51,23 +51,8 @@ def _plan(
         )
     )
     held.facts = replace(held.facts, state=new.state, sequence=planned.number)
-    held.current = value_of(planned)
+    held.current = planned.as_value()
     return work_for(held, held.current)
-
-
-def value_of(planned: Planned) -> StepValue:
-    """The planned step as the planner sees it."""
-    return StepValue(
-        number=planned.number,
-        kind=planned.kind,
-        status=planned.status,
-        name=planned.name,
-        request=planned.request,
-        response=planned.response,
-        plan_item=planned.plan_item,
-        reserved_tokens=planned.reserved_tokens,
-        reserved_cost=planned.reserved_cost,
-    )
 
 
 def park(

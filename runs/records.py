@@ -15,7 +15,7 @@ from runs.canonical import Json
 from runs.facts import NewStep
 from runs.models import Run
 from runs.states import EffectStatus, RunState, StepKind, StepStatus
-from runs.values import Park
+from runs.values import Park, StepValue
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,20 @@ class Planned:
     reserved_cost: Decimal = Decimal(0)
     status: StepStatus = StepStatus.PLANNED
     response: Json = None
+
+    def as_value(self) -> StepValue:
+        """The step as the planner sees it."""
+        return StepValue(
+            number=self.number,
+            kind=self.kind,
+            status=self.status,
+            name=self.name,
+            request=self.request,
+            response=self.response,
+            plan_item=self.plan_item,
+            reserved_tokens=self.reserved_tokens,
+            reserved_cost=self.reserved_cost,
+        )
 
 
 RELEASED: dict[str, Any] = {"lease_owner": "", "lease_until": None, "wake_at": None}
