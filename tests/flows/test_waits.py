@@ -137,6 +137,19 @@ def test_an_act_that_keeps_ending_its_worker_may_have_happened(run):
     assert Effect.objects.get().status == "unknown"
 
 
+def test_an_accepted_answer_is_delivered_even_by_a_run_taken_for_deadly(boss):
+    run = start(agent=make_agent(check_answer=True), by=boss, task="Ask")
+
+    with provider(text("42"), check(0.1)):
+        run = settle(run)
+        decide(run, boss, VerdictKind.APPROVE)
+    take(run)
+    engine.park_poison(run.pk, OWNER)
+
+    run.refresh_from_db()
+    assert (run.state, run.output, run.wake_at) == ("completed", "42", None)
+
+
 def test_items_nobody_worked_on_stay_open_in_an_answer_that_was_accepted(boss):
     run = start(agent=make_agent(plan_first=True), by=boss, task="Say it")
 
