@@ -50,7 +50,12 @@ class Product:
     # Reviews
     review_due_s: float = 4 * 3600.0
     review_due_high_risk_s: float = 3600.0
+    review_expires_s: float = 0.0
+    review_expires_high_risk_s: float = 0.0
     claim_lease_s: float = 600.0
+    undo_s: float = 0.0
+    undo_irreversible_s: float = 5.0
+    afterwards_below: float = 0.85
     allow_self_decision: bool = False
 
     # The driver: who holds a run, for how long, and how it stops
@@ -65,8 +70,20 @@ class Product:
     base_url: str = "http://127.0.0.1:8000"
 
 
-SHARES = frozenset({"confidence_threshold", "context_share"})
-MAY_BE_ZERO = frozenset({"max_money", "max_nudges", "drain_s", "confidence_threshold"})
+SHARES = frozenset({"confidence_threshold", "context_share", "afterwards_below"})
+MAY_BE_ZERO = frozenset(
+    {
+        "max_money",
+        "max_nudges",
+        "drain_s",
+        "confidence_threshold",
+        "review_expires_s",
+        "review_expires_high_risk_s",
+        "undo_s",
+        "undo_irreversible_s",
+        "afterwards_below",
+    }
+)
 
 
 def from_environment() -> Product:

@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from agentops import clock
-from reviews import inbox, services
+from reviews import inbox, rights
 from reviews import why as reasons
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionForm, DecisionKind
@@ -64,7 +64,7 @@ def of(review: Review, user: User) -> dict[str, Any]:
     now = clock.now()
     row = inbox.row(review, user, now)
     is_open = review.status == ReviewStatus.OPEN.value
-    blocked = services.may_decide(user, review) if is_open else ""
+    blocked = rights.may_decide(user, review) if is_open else ""
     question, options = reasons.question_of(review)
     steps = _steps(run)
     return {

@@ -89,6 +89,7 @@ def _with(permission: str) -> QuerySet[User]:
 def _described(run: Run, park: Mapping[str, Json]) -> dict[str, Any]:
     call = park["call"] or {}
     level = risk.of(park)
+    due_at = clock.later(_due_s(level))
     return {
         "run": run,
         "step_number": park["step"],
@@ -98,11 +99,13 @@ def _described(run: Run, park: Mapping[str, Json]) -> dict[str, Any]:
         "question": park["question"],
         "detail": {name: park[name] for name in ("figures", "error", "reasoning")},
         "proposal": call,
+        "tool": call.get("tool", ""),
         "digest": call.get("digest", ""),
         "seal": park["seal"],
         "risk": level.value,
         "search_text": _search_text(run, park),
-        "due_at": clock.later(_due_s(level)),
+        "due_at": due_at,
+        "rank_at": due_at,
     }
 
 

@@ -1,4 +1,4 @@
-"""Deciding, and holding an item while one thinks: the only writers of reviews.
+"""Deciding: the one way by which a person's decision closes an item.
 
 Every change is a conditional UPDATE; who comes second is told so, by name.
 """
@@ -10,22 +10,23 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q
+from django.db.models import F
 
 from agentops import clock, log
-from agentops.conf import product
 from reviews import seal
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionKind
 from reviews.models import Decision, Review
 from reviews.models.review import ReviewStatus
+from reviews.rights import may_decide
+from reviews.stale import StaleReview, fresh, refuse_closed, refuse_if_held, standing
 from runs import deciding, points
-from runs.canonical import Json, clean_text, digest
+from runs.canonical import Json, digest
 from runs.errors import BadInput, NotPermitted, Stale
 from runs.models import Run
 from runs.values import Verdict
@@ -33,36 +34,6 @@ from runs.values import Verdict
 logger = logging.getLogger(__name__)
 
 MAX_SECONDS_TAKEN = 86_400
-
-
-class StaleReview(Stale):
-    """This is no longer as it was shown.
-
-    `decision` is the one that stands, where there is one; `holder` the person who
-    is working on the item.
-    """
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        decision: Decision | None = None,
-        holder: User | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.decision = decision
-        self.holder = holder
-
-
-def may_decide(user: Any, review: Review) -> str:
-    """Why the person may not decide on the review, or "" if they may."""
-    if not user.has_perm("reviews.decide_review"):
-        return "You do not have the right to decide on parked runs."
-    if not Review.objects.filter(pk=review.pk).visible_to(user).exists():
-        return f"You do not decide on runs of {review.run.agent.name}."
-    if review.run.submitter_id == user.pk and not _self_decision_allowed(review):
-        return "You asked for this run, so somebody else decides on it."
-    return ""
 
 
 @points.write("decide")
@@ -93,7 +64,7 @@ def decide(
         try:
             with transaction.atomic():
                 _lock_run(review.run_id)
-                return _decide(_fresh(review_id), wanted)
+                return _decide(fresh(review_id), wanted)
         except StaleReview:
             raise
         except deciding.Changed as error:
@@ -105,7 +76,7 @@ def decide(
         except IntegrityError:  # one standing decision per review
             if standing(review) is None:
                 raise
-            return _again(_fresh(review_id), wanted)
+            return _again(fresh(review_id), wanted)
 
 
 @dataclass(frozen=True)
@@ -150,7 +121,7 @@ def _decide(review: Review, wanted: _Wanted) -> Decision:
         return _again(review, wanted)
     now = clock.now()
     kind, by = wanted.kind, wanted.by
-    _refuse_if_held(review, by, now)
+    refuse_if_held(review, by, now)
     if problem := seal.broken(review, kind, wanted.item_version, wanted.digest):
         raise StaleReview(problem)
     if not kind.offered(review):
@@ -158,7 +129,7 @@ def _decide(review: Review, wanted: _Wanted) -> Decision:
     cleaned = kind.clean(review, wanted.payload)
     verdict = kind.to_verdict(review, cleaned)
     if not _close(review, now):
-        return _again(_fresh(review.pk), wanted)
+        return _again(fresh(review.pk), wanted)
     decision = Decision.objects.create(
         review=review,
         kind=kind.kind,
@@ -171,60 +142,10 @@ def _decide(review: Review, wanted: _Wanted) -> Decision:
         decided_at=now,
         effective_at=now,
     )
-    deciding.resume(review.run_id, verdict, by=by, sequence=review.sequence)
+    kind.apply(decision, verdict)
     logger.info("%s decided %s", by.get_username(), kind.kind)
     points.reach("inside decide")
     return decision
-
-
-def claim(review_id: UUID, *, by: User) -> Review:
-    """Hold the item for `claim_lease_s`, or hold it longer.
-
-    Raises StaleReview when it is closed or another person holds it, NotPermitted.
-    """
-    now = clock.now()
-    free = Q(holder=None) | Q(holder=by) | Q(holder_until__lte=now)
-    return _hold(review_id, by, free, now)
-
-
-def take_over(review_id: UUID, *, by: User, reason: str) -> Review:
-    """Hold the item whoever holds it now. Raises as `claim`, and BadInput."""
-    if not reason.strip():
-        raise BadInput({"reason": "Say why you take it over."})
-    review = _hold(review_id, by, Q(), clock.now())
-    with log.bound(run=review.run_id):
-        logger.info("%s took over: %s", by.get_username(), clean_text(reason))
-    return review
-
-
-def release(review_id: UUID, *, by: User) -> None:
-    """Let go of the item; nothing happens if the person does not hold it."""
-    held = Review.objects.filter(pk=review_id, holder=by)
-    held.update(holder=None, holder_until=None)
-
-
-def standing(review: Review) -> Decision | None:
-    """The decision that stands, if there is one."""
-    found = review.decisions.filter(undone_at=None)
-    return found.select_related("actor").first()
-
-
-def _hold(review_id: UUID, by: User, free: Q, now: datetime) -> Review:
-    review = _fresh(review_id)
-    if reason := may_decide(by, review):
-        raise NotPermitted(reason)
-    until = clock.later(product().claim_lease_s)
-    free_rows = Review.objects.open().filter(free, pk=review_id)
-    if not free_rows.update(holder=by, holder_until=until):
-        review = _fresh(review_id)
-        _refuse_if_held(review, by, now)
-        _refuse_closed(review)
-    return _fresh(review_id)
-
-
-def _fresh(review_id: UUID) -> Review:
-    found = Review.objects.select_related("run__agent", "run__submitter", "holder")
-    return found.get(pk=review_id)
 
 
 def _close(review: Review, now: datetime) -> bool:
@@ -244,7 +165,7 @@ def _again(review: Review, wanted: _Wanted) -> Decision:
     """The decision that stands if this is it once more; else `StaleReview`."""
     decision = standing(review)
     if decision is None or not _is_same(decision, review, wanted):
-        _refuse_closed(review)
+        refuse_closed(review)
     return decision
 
 
@@ -252,29 +173,6 @@ def _is_same(decision: Decision, review: Review, wanted: _Wanted) -> bool:
     if decision.actor_id != wanted.by.pk or decision.kind != wanted.kind.kind:
         return False
     return wanted.kind.is_again(review, wanted.payload, decision.payload)
-
-
-def _refuse_closed(review: Review) -> NoReturn:
-    decision = standing(review)
-    if decision is not None:
-        who = decision.actor.get_username()
-        words = registry.find(decision.kind).words.lower()
-        raise StaleReview(f"{who} has decided already: {words}.", decision=decision)
-    if review.status == ReviewStatus.OPEN.value:
-        raise StaleReview("This has just changed. Look at it again.")
-    raise StaleReview(f"This is {review.status} and no longer waits for a decision.")
-
-
-def _refuse_if_held(review: Review, by: User, now: datetime) -> None:
-    holder, until = review.holder, review.holder_until
-    if holder is None or holder.pk == by.pk or until is None or until <= now:
-        return
-    words = f"{holder.get_username()} is working on this until {until:%H:%M} UTC."
-    raise StaleReview(words, holder=holder)
-
-
-def _self_decision_allowed(review: Review) -> bool:
-    return product().allow_self_decision or review.run.agent.allow_self_decision
 
 
 def _digest(review: Review, verdict: Verdict) -> str:

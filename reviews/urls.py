@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from reviews import deciding, views
+from reviews import claim_views, decision_views, views
 
 app_name = "reviews"
 
@@ -15,6 +15,6 @@ urlpatterns = [
     path("<uuid:review_id>/pane/", views.pane, name="pane"),
     path("<uuid:review_id>/watch/", views.watch, name="watch"),
     path("<uuid:review_id>/after/", views.after, name="after"),
-    path("<uuid:review_id>/hold/", deciding.hold, name="hold"),
-    path("<uuid:review_id>/decide/<slug:kind>/", deciding.decide, name="decide"),
+    path("<uuid:review_id>/hold/", claim_views.hold, name="hold"),
+    path("<uuid:review_id>/decide/<slug:kind>/", decision_views.decide, name="decide"),
 ]

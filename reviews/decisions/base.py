@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
 
-from reviews.models import Review
+from reviews.models import Decision, Review
 from runs import deciding
 from runs.canonical import Json, clean_object, clean_text, dumps
 from runs.errors import BadInput
@@ -109,6 +109,16 @@ class DecisionKind:
     def to_verdict(self, review: Review, cleaned_data: Mapping[str, Json]) -> Verdict:
         """What the run is told; raises `BadInput` for what does not fit the run."""
         return Verdict(self.verdict, text=str(cleaned_data.get("text", "")))
+
+    def apply(self, decision: Decision, verdict: Verdict) -> None:
+        """What the decision does, in its transaction; by default the run goes on."""
+        deciding.resume(
+            decision.review.run_id,
+            verdict,
+            by=decision.actor,
+            sequence=decision.review.sequence,
+            wake_at=decision.effective_at,
+        )
 
     def note(self, cleaned_data: Mapping[str, Json]) -> str:
         """The words of the person, for lists of decisions."""

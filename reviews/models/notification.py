@@ -41,7 +41,7 @@ class Notification(models.Model):
     )
     event = models.CharField(max_length=30)
     channel = models.CharField(max_length=30)
-    address = models.CharField(max_length=300)
+    address = models.CharField(max_length=500)
     status = models.CharField(
         max_length=20, choices=statuses, default=NotificationStatus.PENDING
     )

@@ -21,6 +21,13 @@ class ReviewStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
+class ReviewKind(StrEnum):
+    """`waiting`: the run is parked until it is decided. `afterwards`: it went on."""
+
+    WAITING = "waiting"
+    AFTERWARDS = "afterwards"
+
+
 class Risk(StrEnum):
     LOW = "low"
     MEDIUM = "medium"
@@ -33,6 +40,10 @@ def statuses() -> list[tuple[str, str]]:
 
 def reasons() -> list[tuple[str, str]]:
     return choices(ParkReason)
+
+
+def kinds() -> list[tuple[str, str]]:
+    return choices(ReviewKind)
 
 
 def risks() -> list[tuple[str, str]]:
@@ -61,10 +72,15 @@ class Review(models.Model):
     `proposal` is the call as it would run: {"tool", "arguments", "call_id", "key",
     "effect", "occurrence"}, or {}. `seal` maps what must not change until it runs to
     a digest. `version` grows with each change that a decision must have seen.
+    `tool` names the call's tool, "" for none; `shape` is one digest for look-alikes.
+    The inbox is ordered by `rank_at`, the time at which the item counts as due once
+    what is at `stakes` ([{"label", "points"}], see `reviews.ranking`) is weighed in.
+    From `expires_at` on nobody may decide any more; None means never.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     run = models.ForeignKey(Run, models.PROTECT, related_name="reviews")
+    kind = models.CharField(max_length=20, choices=kinds, default=ReviewKind.WAITING)
     step_number = models.PositiveIntegerField()
     sequence = models.PositiveIntegerField()
     reason = models.CharField(max_length=30, choices=reasons)
@@ -72,6 +88,8 @@ class Review(models.Model):
     question = models.TextField()
     detail = models.JSONField(default=dict)
     proposal = models.JSONField(default=dict)
+    tool = models.CharField(max_length=100, blank=True)
+    shape = models.CharField(max_length=64, blank=True)
     digest = models.CharField(max_length=64, blank=True)
     seal = models.JSONField(default=dict)
     risk = models.CharField(max_length=10, choices=risks, default=Risk.MEDIUM)
@@ -89,26 +107,50 @@ class Review(models.Model):
     search_text = models.TextField(blank=True)
     opened_at = models.DateTimeField()
     due_at = models.DateTimeField()
+    rank_at = models.DateTimeField()
+    stakes = models.JSONField(default=list)
+    expires_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)
 
     objects = ReviewQuerySet.as_manager()
 
     class Meta:
-        ordering = ["due_at"]
+        ordering = ["rank_at"]
         permissions = [("decide_review", "Can decide on parked runs")]
         indexes = [
-            # the inbox: what is open, by deadline
+            # the inbox: what is open, by rank; and which of it is due soon
+            models.Index(
+                fields=["rank_at"], condition=Q(status="open"), name="review_open_rank"
+            ),
             models.Index(
                 fields=["due_at"], condition=Q(status="open"), name="review_open_due"
             ),
+            # what nobody answered in time
+            models.Index(
+                fields=["expires_at"],
+                condition=Q(status="open", expires_at__isnull=False),
+                name="review_expiring",
+            ),
+            # look-alikes that wait
+            models.Index(
+                fields=["shape"], condition=Q(status="open"), name="review_open_shape"
+            ),
             # looking back, and like cases
             models.Index(fields=["-closed_at"], name="review_closed"),
+            models.Index(
+                fields=["tool", "reason", "-closed_at"], name="review_like_cases"
+            ),
         ]
         constraints = [
             models.UniqueConstraint(
                 fields=["run"],
-                condition=Q(status="open"),
+                condition=Q(status="open", kind="waiting"),
                 name="one_open_review_per_run",
+            ),
+            models.UniqueConstraint(
+                fields=["run", "step_number"],
+                condition=Q(kind="afterwards"),
+                name="one_afterwards_per_step",
             ),
             models.CheckConstraint(
                 condition=Q(status="open") ^ Q(closed_at__isnull=False),

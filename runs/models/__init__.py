@@ -5,6 +5,7 @@ from __future__ import annotations
 from runs.models.agent import Agent, AgentVersion
 from runs.models.blob import Blob
 from runs.models.effect import Effect
+from runs.models.guidance import Guidance
 from runs.models.run import Driver, Run
 from runs.models.step import Attempt, Step
 from runs.models.tool import Price, Tool
@@ -17,6 +18,7 @@ __all__ = [
     "Blob",
     "Driver",
     "Effect",
+    "Guidance",
     "Price",
     "Run",
     "Step",

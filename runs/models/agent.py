@@ -70,6 +70,18 @@ class Agent(models.Model):
     allow_self_decision = models.BooleanField(
         default=False, help_text="The submitter may decide their own runs."
     )
+    submitter_answers = models.BooleanField(
+        default=False, help_text="The submitter may answer its questions."
+    )
+    afterwards_below = models.DecimalField(
+        max_digits=4,
+        decimal_places=3,
+        null=True,
+        blank=True,
+        validators=_SHARE,
+        help_text="A call that went ahead with less confidence is listed, to be judged "
+        "good or bad. Empty: the installation's number. 0: none.",
+    )
     has_reviewer = models.BooleanField(
         default=True, help_text="Off: what would park ends as an error."
     )

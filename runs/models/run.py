@@ -42,12 +42,17 @@ class Run(models.Model):
     of the newest step. `wake_at` is set while there is something to do; `state` and
     the counters stay out of every index, so that a step's update is heap-only; and
     PostgreSQL reads every check of a table anew at every write, so there are few.
+    A fork has the steps of `forked_from` before `fork_step`, and shares its root.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     root = models.ForeignKey(
         "self", models.PROTECT, null=True, related_name="forks", db_index=False
     )
+    forked_from = models.ForeignKey(
+        "self", models.PROTECT, null=True, related_name="copies", db_index=False
+    )
+    fork_step = models.IntegerField(null=True)
     agent = models.ForeignKey(Agent, models.PROTECT, related_name="runs")
     version = models.ForeignKey(
         AgentVersion, models.PROTECT, related_name="runs", db_index=False

@@ -59,6 +59,12 @@ class Step(models.Model):
 
     class Meta:
         ordering = ["number"]
+        indexes = [
+            # checks, by a column that never changes, so that updates stay heap-only
+            models.Index(
+                fields=["planned_at"], condition=Q(kind="check"), name="step_checks"
+            )
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["run", "number"], name="one_step_per_number"

@@ -44,6 +44,29 @@ class Tool(models.Model):
     untrusted = models.BooleanField(
         null=True, blank=True, help_text="Are its results untrusted content?"
     )
+    undo_s = models.FloatField(
+        "undo window",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="Seconds in which an approval can be taken back. Empty: 5 for what "
+        "is irreversible, else none.",
+    )
+    due_s = models.FloatField(
+        "due within",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="Seconds in which its calls are to be decided. Empty: by their risk.",
+    )
+    expires_s = models.FloatField(
+        "expires after",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="Seconds after which nobody may decide any more. Empty: by the "
+        "risk. 0: never.",
+    )
     settings = models.JSONField(default=dict, blank=True)
     updated_at = models.DateTimeField(auto_now=True)
 

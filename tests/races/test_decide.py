@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.db import connections, transaction
 
-from reviews import services
+from reviews import claims, services
 from reviews.models import Decision, Review
-from reviews.services import StaleReview
+from reviews.stale import StaleReview
 from runs import services as run_services
 from runs.errors import AgentOpsError
 from runs.models import Run, Step, Transition
@@ -141,7 +141,7 @@ def test_a_decision_that_waits_for_the_run_holds_no_review(two):
 def test_an_item_is_claimed_by_one(two, round_):
     review = factory.park()
 
-    results = at_once(*[lambda by=by: services.claim(review.pk, by=by) for by in two])
+    results = at_once(*[lambda by=by: claims.claim(review.pk, by=by) for by in two])
 
     assert sum(isinstance(result, StaleReview) for result in results) == 1
     assert Review.objects.get().holder in two

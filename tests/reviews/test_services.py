@@ -8,9 +8,9 @@ import pytest
 from django.contrib.auth.models import Group
 
 from agentops import clock
-from reviews import services
+from reviews import claims, services
 from reviews.models import Decision, Review
-from reviews.services import StaleReview
+from reviews.stale import StaleReview
 from runs import policy
 from runs.errors import BadInput, NotPermitted
 from runs.models import Step, Tool
@@ -248,57 +248,12 @@ def test_another_person_is_told_who_decided(review, ana, ben):
 
 
 def test_a_held_item_is_decided_by_its_holder_only(review, ana, ben):
-    services.claim(review.pk, by=ana)
+    claims.claim(review.pk, by=ana)
 
     with pytest.raises(StaleReview, match="ana is working") as caught:
         decide(review, ben)
     assert caught.value.holder == ana
     assert decide(review, ana).actor == ana
-
-
-def test_a_claim_runs_out(review, ana, ben, advance_clock, configured):
-    configured(claim_lease_s=600.0)
-    services.claim(review.pk, by=ana)
-
-    advance_clock(601)
-
-    assert services.claim(review.pk, by=ben).holder == ben
-    assert decide(review, ben).actor == ben
-
-
-def test_a_held_item_cannot_be_claimed_but_taken_over_with_a_reason(review, ana, ben):
-    services.claim(review.pk, by=ana)
-
-    with pytest.raises(StaleReview):
-        services.claim(review.pk, by=ben)
-    with pytest.raises(BadInput):
-        services.take_over(review.pk, by=ben, reason=" ")
-    assert services.take_over(review.pk, by=ben, reason="Ana is out").holder == ben
-
-
-def test_releasing_lets_go_of_ones_own_claim_only(review, ana, ben):
-    services.claim(review.pk, by=ana)
-
-    services.release(review.pk, by=ben)
-    assert Review.objects.get().holder == ana
-    services.release(review.pk, by=ana)
-    assert Review.objects.get().holder is None
-
-
-def test_a_claim_keeps_the_version(review, ana):
-    assert services.claim(review.pk, by=ana).version == review.version
-
-
-def test_who_may_not_decide_may_not_claim(review):
-    with pytest.raises(NotPermitted):
-        services.claim(review.pk, by=factory.make_user("eve", "submitters"))
-
-
-def test_a_closed_item_cannot_be_claimed(review, ana, ben):
-    decide(review, ana)
-
-    with pytest.raises(StaleReview, match="ana has decided"):
-        services.claim(review.pk, by=ben)
 
 
 def test_the_time_taken_counts_from_the_first_view(review, ana):

@@ -32,7 +32,8 @@ from django.contrib.auth.models import User
 from django.db.backends.signals import connection_created
 
 from reviews.models import Review
-from reviews.services import StaleReview, decide
+from reviews.services import decide
+from reviews.stale import StaleReview
 from runs import engine, leases, points, policy, pricing, services, slots
 from runs.errors import LeaseLost, Transient
 from runs.llm.openai import OpenAIClient

@@ -9,26 +9,24 @@ from uuid import UUID
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
-from django.views.decorators.http import require_POST
 
 from agentops.http import AuthenticatedRequest, moment, signed_in
 from agentops.pages import problem
-from reviews import inbox, page, services
+from reviews import answers, page, services
+from reviews.answers import NOT_ALLOWED, UNPROCESSABLE
 from reviews.decisions import registry
 from reviews.models import Review
-from reviews.services import StaleReview
+from reviews.stale import StaleReview
 from runs.errors import BadInput, NotPermitted
 
 OURS = frozenset({"csrfmiddlewaretoken", "item_version", "digest", "seen_at"})
 TAKEN = OURS | {"by", "kind", "review_id"}
-UNPROCESSABLE, CONFLICT, NOT_ALLOWED = 422, 409, 405
 
 
 @signed_in
 def decide(request: AuthenticatedRequest, review_id: UUID, kind: str) -> HttpResponse:
     """403, 404, 405, 409, 422 or on to the page that shows what was decided."""
-    review = get_object_or_404(_reviews(), pk=review_id)
+    review = get_object_or_404(answers.reviews(), pk=review_id)
     if request.method != "POST":
         return _only_by_post(request, review)
     sent = {n: v for n, v in request.POST.dict().items() if n not in TAKEN}
@@ -45,39 +43,9 @@ def decide(request: AuthenticatedRequest, review_id: UUID, kind: str) -> HttpRes
     except NotPermitted as error:
         raise PermissionDenied(error.message) from error
     except StaleReview as error:
-        return _stale(request, review_id, error, sent)
+        return answers.stale(request, review_id, error, sent)
     except BadInput as error:
         return _again(request, review, kind, sent, error)
-    return redirect("reviews:detail", review.pk)
-
-
-@require_POST
-@signed_in
-def hold(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
-    """Claim, let go, or take over with a reason, as the button says."""
-    review = get_object_or_404(_reviews(), pk=review_id)
-    try:
-        match request.POST.get("act"):
-            case "release":
-                services.release(review.pk, by=request.user)
-            case "take_over":
-                reason = request.POST.get("reason", "")
-                services.take_over(review.pk, by=request.user, reason=reason)
-            case _:
-                services.claim(review.pk, by=request.user)
-    except NotPermitted as error:
-        raise PermissionDenied(error.message) from error
-    except StaleReview as error:
-        return _stale(request, review_id, error, {})
-    except BadInput as error:
-        return problem(
-            request,
-            UNPROCESSABLE,
-            title="Say why you take it over",
-            happened=error.message,
-            kept="Nothing was changed.",
-            next_steps=[("Back to the item", _address(review))],
-        )
     return redirect("reviews:detail", review.pk)
 
 
@@ -90,30 +58,10 @@ def _only_by_post(request: AuthenticatedRequest, review: Review) -> HttpResponse
         happened="A decision is made with the buttons on the item's page, by a form"
         " that says which version of the item was seen.",
         kept="Nothing was decided.",
-        next_steps=[("Read and decide", _address(review))],
+        next_steps=[("Read and decide", answers.address(review))],
     )
     response["Allow"] = "POST"
     return response
-
-
-def _stale(
-    request: AuthenticatedRequest,
-    review_id: UUID,
-    error: StaleReview,
-    sent: Mapping[str, str],
-) -> HttpResponse:
-    """What was decided by whom, or what changed; what one had typed is given back."""
-    review = _reviews().get(pk=review_id)
-    decision = error.decision
-    context = {
-        "review": review,
-        "message": error.message,
-        "decision": decision,
-        "decision_words": inbox.decided_words(decision) if decision else "",
-        "holder": error.holder,
-        "sent": {name: text for name, text in sent.items() if text.strip()},
-    }
-    return render(request, "reviews/stale.html", context, status=CONFLICT)
 
 
 def _again(
@@ -145,16 +93,8 @@ def _no_such_decision(
         title="That cannot be decided here",
         happened=error.message,
         kept="Nothing was decided; the item still waits.",
-        next_steps=[("Back to the item", _address(review))],
+        next_steps=[("Back to the item", answers.address(review))],
     )
-
-
-def _reviews() -> Any:
-    return Review.objects.select_related("run__agent", "run__submitter", "holder")
-
-
-def _address(review: Review) -> str:
-    return reverse("reviews:detail", args=[review.pk])
 
 
 def _number(text: str) -> int:

@@ -1,0 +1,23 @@
+"""Who may decide on what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentops.conf import product
+from reviews.models import Review
+
+
+def may_decide(user: Any, review: Review) -> str:
+    """Why the person may not decide on the review, or "" if they may."""
+    if not user.has_perm("reviews.decide_review"):
+        return "You do not have the right to decide on parked runs."
+    if not Review.objects.filter(pk=review.pk).visible_to(user).exists():
+        return f"You do not decide on runs of {review.run.agent.name}."
+    if review.run.submitter_id == user.pk and not _self_decision_allowed(review):
+        return "You asked for this run, so somebody else decides on it."
+    return ""
+
+
+def _self_decision_allowed(review: Review) -> bool:
+    return product().allow_self_decision or review.run.agent.allow_self_decision

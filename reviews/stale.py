@@ -1,0 +1,66 @@
+"""An item as it is now, and the refusal of what does not fit it any more."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NoReturn
+from uuid import UUID
+
+from django.contrib.auth.models import User
+
+from reviews.decisions import registry
+from reviews.models import Decision, Review
+from reviews.models.review import ReviewStatus
+from runs.errors import Stale
+
+
+class StaleReview(Stale):
+    """This is no longer as it was shown.
+
+    `decision` is the one that stands, where there is one; `holder` the person who
+    is working on the item.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        decision: Decision | None = None,
+        holder: User | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.decision = decision
+        self.holder = holder
+
+
+def fresh(review_id: UUID) -> Review:
+    """The row as it is now; raises Review.DoesNotExist."""
+    found = Review.objects.select_related("run__agent", "run__submitter", "holder")
+    return found.get(pk=review_id)
+
+
+def standing(review: Review) -> Decision | None:
+    """The decision that stands, if there is one."""
+    found = review.decisions.filter(undone_at=None)
+    return found.select_related("actor").first()
+
+
+def refuse_closed(review: Review) -> NoReturn:
+    """Say by whom it was decided, or what else became of it."""
+    decision = standing(review)
+    if decision is not None:
+        who = decision.actor.get_username()
+        words = registry.find(decision.kind).words.lower()
+        raise StaleReview(f"{who} has decided already: {words}.", decision=decision)
+    if review.status == ReviewStatus.OPEN.value:
+        raise StaleReview("This has just changed. Look at it again.")
+    raise StaleReview(f"This is {review.status} and no longer waits for a decision.")
+
+
+def refuse_if_held(review: Review, by: User, now: datetime) -> None:
+    """Only who holds an item decides on it, for as long as it is held."""
+    holder, until = review.holder, review.holder_until
+    if holder is None or holder.pk == by.pk or until is None or until <= now:
+        return
+    words = f"{holder.get_username()} is working on this until {until:%H:%M} UTC."
+    raise StaleReview(words, holder=holder)
