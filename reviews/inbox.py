@@ -1,28 +1,26 @@
-"""The inbox: saved views with their counts, and the rows of one of them."""
+"""The inbox: the rows of one view, and what is before and after an item."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Prefetch, Q
+from django.db.models import Prefetch
 
-from agentops.http import moment, words
+from agentops.http import moment
+from reviews import saved_views
 from reviews.decisions import registry
+from reviews.filters import Filters
 from reviews.models import Decision, Review
 from reviews.models.review import ReviewQuerySet, ReviewStatus
-from runs.models import Agent
 from runs.standing import BAD_REASONS
-from runs.states import ParkReason, choices
+from runs.states import ParkReason
 
 ROWS = 100
-SOON = timedelta(hours=1)
-LOOK_BACK = timedelta(days=7)
 MOST_NEWS = 99
 
 ICONS = {
@@ -57,116 +55,6 @@ BAD_DECISIONS = frozenset({"reject", "abort"})
 
 
 @dataclass(frozen=True)
-class View:
-    """One saved view: which reviews it holds; `is_open` ones wait for a decision."""
-
-    name: str
-    title: str
-    where: Q
-    is_open: bool = True
-
-
-def views(user: User, now: datetime) -> list[View]:
-    """Every view, in the order of the navigation."""
-    is_held = Q(holder__isnull=False, holder_until__gt=now)
-    return [
-        View("open", "Needs a decision", Q()),
-        View("mine", "Mine", is_held & Q(holder=user)),
-        View("unclaimed", "Unclaimed", ~is_held),
-        View("soon", "Due soon", Q(due_at__lte=now + SOON)),
-        View("decided", "Decided", Q(closed_at__gte=now - LOOK_BACK), is_open=False),
-    ]
-
-
-@dataclass(frozen=True)
-class Filters:
-    """What the address asks for; unknown values count as not given."""
-
-    view: str = "open"
-    q: str = ""
-    agent: str = ""
-    reason: str = ""
-
-    @classmethod
-    def read(cls, query: Mapping[str, str]) -> Filters:
-        known = {"open", "mine", "unclaimed", "soon", "decided"}
-        reason = query.get("reason", "")
-        return cls(
-            view=query["view"] if query.get("view") in known else "open",
-            q=words(query.get("q", ""), 200),
-            agent=words(query.get("agent", ""), 50),
-            reason=reason if reason in dict(choices(ParkReason)) else "",
-        )
-
-    def query(self, **changes: str) -> str:
-        values = {
-            "view": "" if self.view == "open" else self.view,
-            "q": self.q,
-            "agent": self.agent,
-            "reason": self.reason,
-        } | changes
-        return urlencode({name: value for name, value in values.items() if value})
-
-    @property
-    def same(self) -> str:
-        return self.query()
-
-    @property
-    def is_narrowed(self) -> bool:
-        return bool(self.q or self.agent or self.reason)
-
-
-@dataclass(frozen=True)
-class Link:
-    """A line of the navigation."""
-
-    title: str
-    count: int | None
-    query: str
-    is_here: bool
-
-
-@dataclass(frozen=True)
-class Navigation:
-    views: Sequence[Link]
-    reasons: Sequence[Link]
-    back: Sequence[Link]
-    title: str
-
-
-def navigation(user: User, filters: Filters, now: datetime) -> Navigation:
-    """The views with their counts; two queries."""
-    known = views(user, now)
-    waiting = Review.objects.visible_to(user).open()
-    counts = waiting.aggregate(
-        **{v.name: Count("pk", v.where, distinct=True) for v in known if v.is_open}
-    )
-    by_reason = dict(
-        waiting.order_by()
-        .values_list("reason")
-        .annotate(number=Count("pk", distinct=True))
-        .values_list("reason", "number")
-    )
-    here = filters.view if not filters.reason else ""
-    links = [
-        Link(v.title, counts[v.name], f"view={v.name}", v.name == here)
-        for v in known
-        if v.is_open
-    ]
-    reasons = [
-        Link(label, by_reason[value], f"reason={value}", value == filters.reason)
-        for value, label in choices(ParkReason)
-        if value in by_reason
-    ]
-    decided = Link("Decided, last 7 days", None, "view=decided", here == "decided")
-    titles = {v.name: v.title for v in known}
-    title = titles[filters.view]
-    if filters.reason:
-        title = ParkReason(filters.reason).label
-    return Navigation(links, reasons, [decided], title)
-
-
-@dataclass(frozen=True)
 class Row:
     """A review as the list shows it."""
 
@@ -197,8 +85,8 @@ class Row:
 
 def rows(user: User, filters: Filters, now: datetime) -> list[Row]:
     """Up to `ROWS`, the one due first on top; what is decided, newest on top."""
-    view = next(v for v in views(user, now) if v.name == filters.view)
-    found = _narrowed(seen_by(user), filters).filter(view.where)
+    view = saved_views.find(filters.view, user, now)
+    found = filters.apply(seen_by(user)).filter(view.where)
     if view.is_open:
         found = found.open().order_by("due_at", "pk")
     else:
@@ -218,7 +106,7 @@ def news(user: User, filters: Filters, newest: str) -> int:
     since = moment(newest)
     if since is None or filters.view == "decided":
         return 0
-    found = _narrowed(Review.objects.visible_to(user).open(), filters)
+    found = filters.apply(Review.objects.visible_to(user).open())
     return found.filter(opened_at__gt=since).order_by()[:MOST_NEWS].count()
 
 
@@ -230,17 +118,6 @@ def seen_by(user: User) -> ReviewQuerySet:
         .defer("search_text", "detail", "run__search_text", "run__output")
         .prefetch_related(Prefetch("decisions", standing, to_attr="standing"))
     )
-
-
-def _narrowed(reviews: ReviewQuerySet, filters: Filters) -> ReviewQuerySet:
-    if filters.q:
-        text = Q(search_text__icontains=filters.q) | Q(title__icontains=filters.q)
-        reviews = reviews.filter(text)
-    if filters.agent:
-        reviews = reviews.filter(run__agent__slug=filters.agent)
-    if filters.reason:
-        reviews = reviews.filter(reason=filters.reason)
-    return reviews
 
 
 def row(review: Review, user: User, now: datetime) -> Row:
@@ -263,10 +140,6 @@ def row(review: Review, user: User, now: datetime) -> Row:
 def decided_words(decision: Decision) -> str:
     known = DONE_WORDS.get(decision.kind)
     return known or registry.find(decision.kind).words
-
-
-def agents() -> list[tuple[str, str]]:
-    return list(Agent.objects.values_list("slug", "name"))
 
 
 def neighbours(user: User, review: Review) -> dict[str, Any]:
