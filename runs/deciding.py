@@ -6,7 +6,7 @@ caller's transaction, where the review is closed as well.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -16,46 +16,29 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from agentops import clock
-from runs import budgets, history, planning, points, policy, queue, recording, records
-from runs.canonical import Json, clean, clean_object, clean_text, digest
-from runs.errors import BadInput, Stale, StepError
+from runs import (
+    fitting,
+    history,
+    planning,
+    points,
+    policy,
+    queue,
+    recording,
+    records,
+)
+from runs.canonical import Json, clean, clean_object, clean_text
+from runs.errors import Stale
 from runs.facts import Action, Facts, Finish, NewStep
+from runs.fitting import Changed, allowed_verdicts
 from runs.models import Effect, Run
 from runs.progress import Progress
 from runs.records import Fence, Move, Planned, Record
-from runs.states import EffectStatus, ParkReason, RunState, StepKind, StepStatus
-from runs.toolbox import Offered, propose
-from runs.values import Park, ProposedCall, Verdict, VerdictKind
+from runs.states import EffectStatus, RunState, StepKind, StepStatus
+from runs.values import ProposedCall, Verdict, VerdictKind
+
+__all__ = ["Changed", "allowed_verdicts", "edited", "reseal", "resume"]
 
 V = VerdictKind
-_ABOUT_A_CALL = (V.APPROVE, V.GUIDE, V.REJECT, V.ABORT)
-_ALLOWED: dict[ParkReason, tuple[VerdictKind, ...]] = {
-    ParkReason.LOW_CONFIDENCE: _ABOUT_A_CALL,
-    ParkReason.REVIEW_RULE: _ABOUT_A_CALL,
-    ParkReason.ALWAYS_ASK: _ABOUT_A_CALL,
-    ParkReason.UNTRUSTED_CONTENT: _ABOUT_A_CALL,
-    ParkReason.REPEATED_CALL: _ABOUT_A_CALL,
-    ParkReason.CHECK_FAILED: (V.APPROVE, V.GUIDE, V.REJECT, V.RETRY, V.ABORT),
-    ParkReason.CHANGED: _ABOUT_A_CALL,
-    ParkReason.QUESTION: (V.ANSWER, V.ABORT),
-    ParkReason.ESCALATION: (V.GUIDE, V.ABORT),
-    ParkReason.ANSWER: _ABOUT_A_CALL,
-    ParkReason.OPEN_PLAN: _ABOUT_A_CALL,
-    ParkReason.BUDGET: (V.TOP_UP, V.ABORT),
-    ParkReason.INVALID_CALLS: (V.GUIDE, V.RETRY, V.ABORT),
-    ParkReason.NO_PROGRESS: (V.GUIDE, V.RETRY, V.ABORT),
-    ParkReason.RETRIES: (V.RETRY, V.GUIDE, V.ABORT),
-    ParkReason.FATAL: (V.RETRY, V.GUIDE, V.ABORT),
-    ParkReason.REFUSED: (V.RETRY, V.GUIDE, V.ABORT),
-    ParkReason.CONTEXT: (V.RETRY, V.ABORT),
-    ParkReason.OUTCOME_UNKNOWN: (V.OUTCOME, V.ABORT),
-    ParkReason.POISON: (V.RETRY, V.ABORT),
-}
-
-
-def allowed_verdicts(park: Mapping[str, Any]) -> tuple[VerdictKind, ...]:
-    """Which decisions fit what a run waits for (`Run.park`)."""
-    return _ALLOWED[ParkReason(park["reason"])]
 
 
 def edited(run_id: UUID, arguments: Mapping[str, Json]) -> ProposedCall:
@@ -64,15 +47,7 @@ def edited(run_id: UUID, arguments: Mapping[str, Json]) -> ProposedCall:
     Raises `BadInput` with a field per wrong argument, `Stale` if no call is parked.
     """
     run = Run.objects.select_related("version").get(id=run_id)
-    return _edited(run, _facts(run), arguments)
-
-
-class Changed(Stale):
-    """What was shown is not what would run; `parts` names what differs."""
-
-    def __init__(self, parts: Sequence[str]) -> None:
-        super().__init__(f"Changed since this was shown: {', '.join(parts)}.")
-        self.parts = tuple(parts)
+    return fitting.edited(run, _facts(run), arguments)
 
 
 def reseal(run_id: UUID, *, sequence: int) -> dict[str, str]:
@@ -83,7 +58,9 @@ def reseal(run_id: UUID, *, sequence: int) -> dict[str, str]:
     """
     run = Run.objects.select_related("version").get(id=run_id)
     park: dict[str, Any] = run.park or {}
-    offered = _usable(_facts(run), park["call"]["tool"]) if park.get("call") else None
+    offered = (
+        fitting.usable(_facts(run), park["call"]["tool"]) if park.get("call") else None
+    )
     if offered is None:
         raise Stale("The run does not wait with a call.")
     seal = offered.seal(park["call"]["arguments"])
@@ -118,8 +95,8 @@ def resume(
     now = clock.now()
     park: dict[str, Any] = run.park or {}
     facts = _facts(run)
-    _check_fits(run, facts, park, verdict)
-    limits = _topped_up(run, verdict)
+    fitting.check_fits(run, facts, park, verdict)
+    limits = fitting.topped_up(run, verdict)
     step = _decision(run, park, verdict, by, now)
     facts = replace(facts, limits=limits, sequence=step.number)
     _settle_effect(park, verdict, now)
@@ -127,7 +104,7 @@ def resume(
         _write(run, step, by, verdict, now, (RunState.ABORTED,), _aborted(run, now))
         return
     action = _next(run, facts, step)
-    _refuse_short_top_up(verdict, action)
+    fitting.refuse_short_top_up(verdict, action)
     _go_on(run, facts, step, action, verdict, by, now, wake_at or now)
     queue.wake()
     points.reach("inside resume")
@@ -141,96 +118,6 @@ def _next(run: Run, facts: Facts, step: Planned) -> Action:
     steps = [*history.steps(run), step.as_value()]
     progress = Progress.of(history.opening(run).messages, steps)
     return planning.next_action(facts, progress)
-
-
-# ---- does it fit?
-
-
-def _check_fits(
-    run: Run, facts: Facts, park: Mapping[str, Any], verdict: Verdict
-) -> None:
-    if verdict.kind not in allowed_verdicts(park):
-        label = ParkReason(park["reason"]).label.lower()
-        raise BadInput({"": f"{verdict.kind.value} does not fit here ({label})."})
-    needs_words = {V.REJECT, V.GUIDE, V.ANSWER, V.ABORT}
-    if verdict.kind in needs_words and not verdict.text.strip():
-        raise BadInput({"text": "Please say something here."})
-    if verdict.kind is V.OUTCOME and verdict.happened is None:
-        raise BadInput({"happened": "Did it happen, or did it not?"})
-    if verdict.kind is V.APPROVE and park.get("call"):
-        _check_seal(facts, park, verdict)
-        given = verdict.arguments
-        _edited(run, facts, park["call"]["arguments"] if given is None else given)
-
-
-def _check_seal(facts: Facts, park: Mapping[str, Any], verdict: Verdict) -> None:
-    """What was shown has to be what will run; raises `Stale` naming what changed."""
-    call = park["call"]
-    now = _usable(facts, call["tool"]).seal(call["arguments"])
-    changed = [name for name, was in park["seal"].items() if now.get(name) != was]
-    if changed:
-        raise Changed(sorted(changed))
-
-
-def _usable(facts: Facts, tool: str) -> Offered:
-    offered = facts.toolbox.tools.get(tool)
-    if offered is None or tool not in facts.toolbox.allowed:
-        raise Stale(f"{tool} may not be used any more.")
-    return offered
-
-
-def _edited(run: Run, facts: Facts, arguments: Mapping[str, Json]) -> ProposedCall:
-    call = (run.park or {}).get("call")
-    offered = facts.toolbox.tools.get(call["tool"]) if call else None
-    if call is None or offered is None:
-        raise Stale("There is no call to edit any more.")
-    try:
-        return _proposed(run, offered, call["id"], arguments)
-    except StepError as error:
-        raise BadInput({"": error.message}) from None
-
-
-def _proposed(
-    run: Run, offered: Offered, call_id: str, arguments: Mapping[str, Json]
-) -> ProposedCall:
-    """Raises `BadInput` for what is wrong by field, and what the tool raises."""
-    checked = _validated(offered, arguments)
-    before = Effect.objects.filter(
-        root=run.root_id or run.id,
-        tool=offered.spec.name,
-        arguments_digest=digest(checked),
-        status__in=[EffectStatus.DONE.value, EffectStatus.UNKNOWN.value],
-    ).count()
-    return propose(
-        offered,
-        call_id=call_id,
-        arguments=checked,
-        root_key=run.root_key,
-        occurrence=before + 1,
-    )
-
-
-def _validated(offered: Offered, arguments: Mapping[str, Json]) -> dict[str, Json]:
-    wrong = offered.spec.problems(arguments)
-    if wrong:
-        raise BadInput({f"arguments.{name}": text for name, text in wrong.items()})
-    checked = offered.spec.validate(arguments)
-    offered.spec.vet(checked, offered.settings)
-    return checked
-
-
-def _topped_up(run: Run, verdict: Verdict) -> dict[str, Json]:
-    if verdict.kind is not V.TOP_UP:
-        return dict(run.limits)
-    return budgets.read_limits(verdict.limits, run.limits)
-
-
-def _refuse_short_top_up(verdict: Verdict, action: Action) -> None:
-    if verdict.kind is not V.TOP_UP or not isinstance(action, Park):
-        return
-    if action.reason is ParkReason.BUDGET:
-        kind = action.figures.get("budget", "")
-        raise BadInput({f"limits.{kind}": f"Not enough yet. {action.question}"})
 
 
 # ---- writing it
