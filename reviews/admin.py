@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from agentops import clock
 from reviews.models import Decision, Notification, Review
 from reviews.models.notification import NotificationStatus
-from reviews.receivers import DELIVER
+from reviews.telling import DELIVER
 from runs import queue
 from runs.admin import SeenOnly
 

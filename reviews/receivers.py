@@ -9,24 +9,18 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from django.contrib.auth.models import User
-from django.db.models import F, QuerySet
+from django.db.models import F
 
 from agentops import clock
 from agentops.conf import product
-from reviews import risk
-from reviews.models import Notification, Review
-from reviews.models.notification import NotificationStatus
+from reviews import risk, telling
+from reviews.models import Review
 from reviews.models.review import ReviewStatus, Risk
-from reviews.notifiers import message
-from runs import queue
 from runs.canonical import Json, clean_text, dumps, shorten
-from runs.models import Agent, Run
+from runs.models import Run
 from runs.states import RunState
 from runs.values import RunChange
 
-DELIVER = "reviews.tasks.deliver"
-EMAIL = "email"
 MAX_TITLE = 300
 MAX_SEARCH = 20_000
 
@@ -39,7 +33,7 @@ def on_run_changed(sender: object, *, run: Run, change: RunChange, **_: Any) -> 
     if change.from_state == RunState.AWAITING_HUMAN:
         cancel_review(run, change.at)
     if change.to_state == RunState.ERROR:
-        _tell(run, None, message.FAILED, _concerned(run), change.at)
+        telling.failed(run, change.at)
 
 
 def open_review(run: Run, park: Mapping[str, Json], at: datetime) -> Review:
@@ -51,7 +45,7 @@ def open_review(run: Run, park: Mapping[str, Json], at: datetime) -> Review:
     if known is not None:
         return known
     review = Review.objects.create(**_described(run, park), opened_at=at)
-    _tell(run, review, message.OPENED, _deciders_told(run), at)
+    telling.opened(run, review, at)
     return review
 
 
@@ -64,26 +58,6 @@ def cancel_review(run: Run, at: datetime) -> None:
         holder=None,
         holder_until=None,
     )
-
-
-def deciders(agent: Agent) -> QuerySet[User]:
-    """Everyone active who may decide on runs of the agent.
-
-    Where the agent names groups, their members; if no member of them may decide,
-    those who see every run, so that no parked run goes unheard.
-    """
-    able = _with("reviews.decide_review")
-    if not agent.deciders.exists():
-        return able
-    members = able.filter(groups__in=agent.deciders.all()).distinct()
-    return members if members.exists() else _with("runs.view_all_runs")
-
-
-def _with(permission: str) -> QuerySet[User]:
-    found: QuerySet[User] = User.objects.with_perm(
-        permission, backend="django.contrib.auth.backends.ModelBackend"
-    )
-    return found
 
 
 def _described(run: Run, park: Mapping[str, Json]) -> dict[str, Any]:
@@ -128,47 +102,3 @@ def _search_text(run: Run, park: Mapping[str, Json]) -> str:
         (park["error"] or {}).get("text", ""),
     ]
     return shorten(clean_text("\n".join(filter(None, parts))), MAX_SEARCH)
-
-
-def _tell(
-    run: Run, review: Review | None, event: str, people: QuerySet[User], at: datetime
-) -> None:
-    """An outbox row for each address, and their delivery."""
-    rows = [
-        Notification(
-            review=review,
-            run=run,
-            person=person,
-            event=event,
-            channel=EMAIL,
-            address=person.email,
-            status=NotificationStatus.PENDING.value,
-            created_at=at,
-            next_at=at,
-        )
-        for person in _one_per_address(people)
-    ]
-    if rows:
-        Notification.objects.bulk_create(rows)
-        queue.enqueue(DELIVER)
-
-
-def _deciders_told(run: Run) -> QuerySet[User]:
-    """Who may decide; so not the submitter, where others have to."""
-    people = deciders(run.agent)
-    if run.agent.allow_self_decision or product().allow_self_decision:
-        return people
-    return people.exclude(pk=run.submitter_id)
-
-
-def _concerned(run: Run) -> QuerySet[User]:
-    """Who may decide, and who asked for it."""
-    ids = [*deciders(run.agent).values_list("pk", flat=True), run.submitter_id]
-    return User.objects.filter(pk__in=ids, is_active=True)
-
-
-def _one_per_address(people: QuerySet[User]) -> list[User]:
-    by_address: dict[str, User] = {}
-    for person in people.exclude(email="").order_by("pk"):
-        by_address.setdefault(person.email.lower(), person)
-    return list(by_address.values())

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from agentops import clock, log
-from reviews import receivers
+from reviews import receivers, telling
 from reviews.models import Notification, Review
 from reviews.models.notification import NotificationStatus
 from reviews.models.review import ReviewStatus
@@ -27,7 +27,7 @@ from runs.states import RunState
 
 logger = logging.getLogger(__name__)
 
-DELIVER = receivers.DELIVER
+DELIVER = telling.DELIVER
 SWEEP = "reviews.tasks.sweep"
 
 MAX_TRIES = 5
