@@ -13,7 +13,7 @@ from django.db.models import F
 
 from agentops import clock
 from agentops.conf import product
-from reviews import risk, telling
+from reviews import alike, risk, telling
 from reviews.models import Review
 from reviews.models.review import ReviewStatus, Risk
 from runs.canonical import Json, clean_text, dumps, shorten
@@ -74,6 +74,7 @@ def _described(run: Run, park: Mapping[str, Json]) -> dict[str, Any]:
         "detail": {name: park[name] for name in ("figures", "error", "reasoning")},
         "proposal": call,
         "tool": call.get("tool", ""),
+        "shape": alike.shape(park),
         "digest": call.get("digest", ""),
         "seal": park["seal"],
         "risk": level.value,

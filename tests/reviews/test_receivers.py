@@ -29,6 +29,14 @@ def test_a_parked_run_opens_one_review():
     assert review.version == 1
 
 
+def test_look_alikes_share_a_shape():
+    first, second = factory.park(), factory.park()
+    other = factory.park(reason=ParkReason.ALWAYS_ASK)
+
+    assert len(first.shape) == 64
+    assert first.shape == second.shape != other.shape
+
+
 def test_it_is_due_in_four_hours():
     review = factory.park()
 
