@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from django.db.models import Q
-
 from agentops.http import words
 from reviews.models.review import ReviewQuerySet
+from reviews.searching import search
 from runs.states import ParkReason, choices
 
 
@@ -44,8 +43,7 @@ class Filters:
 
     def apply(self, reviews: ReviewQuerySet) -> ReviewQuerySet:
         if self.q:
-            text = Q(search_text__icontains=self.q) | Q(title__icontains=self.q)
-            reviews = reviews.filter(text)
+            reviews = search(reviews, self.q)
         if self.agent:
             reviews = reviews.filter(run__agent__slug=self.agent)
         if self.reason:

@@ -84,11 +84,11 @@ class Row:
 
 
 def rows(user: User, filters: Filters, now: datetime) -> list[Row]:
-    """Up to `ROWS`, the one due first on top; what is decided, newest on top."""
+    """Up to `ROWS`, the one that counts as due first on top; what is decided, newest on top."""
     view = saved_views.find(filters.view, user, now)
     found = filters.apply(seen_by(user)).filter(view.where)
     if view.is_open:
-        found = found.open().order_by("due_at", "pk")
+        found = found.open().order_by("rank_at", "pk")
     else:
         found = found.exclude(status=ReviewStatus.OPEN.value).order_by("-closed_at")
     return [row(review, user, now) for review in found[:ROWS]]
@@ -144,7 +144,7 @@ def decided_words(decision: Decision) -> str:
 
 def neighbours(user: User, review: Review) -> dict[str, Any]:
     """Where a review stands among the open ones, and what is before and after it."""
-    found = Review.objects.visible_to(user).open().order_by("due_at", "pk")
+    found = Review.objects.visible_to(user).open().order_by("rank_at", "pk")
     waiting = list(found.values("pk", "title")[: ROWS + 1])
     ids = [one["pk"] for one in waiting]
     here = ids.index(review.pk) if review.pk in ids else None

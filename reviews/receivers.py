@@ -6,23 +6,21 @@ Runs in the transaction that changes the run, and only writes rows.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import F
 
-from agentops import clock
 from agentops.conf import product
-from reviews import alike, risk, telling
+from reviews import alike, ranking, searching, telling
 from reviews.models import Review
 from reviews.models.review import ReviewStatus, Risk
-from runs.canonical import Json, clean_text, dumps, shorten
+from runs.canonical import Json, shorten
 from runs.models import Run
 from runs.states import RunState
 from runs.values import RunChange
 
 MAX_TITLE = 300
-MAX_SEARCH = 20_000
 
 
 def on_run_changed(sender: object, *, run: Run, change: RunChange, **_: Any) -> None:
@@ -44,7 +42,7 @@ def open_review(run: Run, park: Mapping[str, Json], at: datetime) -> Review:
     known = Review.objects.open().filter(run=run).first()
     if known is not None:
         return known
-    review = Review.objects.create(**_described(run, park), opened_at=at)
+    review = Review.objects.create(**_described(run, park, at))
     telling.opened(run, review, at)
     return review
 
@@ -60,10 +58,10 @@ def cancel_review(run: Run, at: datetime) -> None:
     )
 
 
-def _described(run: Run, park: Mapping[str, Json]) -> dict[str, Any]:
+def _described(run: Run, park: Mapping[str, Json], at: datetime) -> dict[str, Any]:
     call = park["call"] or {}
-    level = risk.of(park)
-    due_at = clock.later(_due_s(level))
+    rank = ranking.of(park)
+    due_at = at + timedelta(seconds=_due_s(rank.risk))
     return {
         "run": run,
         "step_number": park["step"],
@@ -77,10 +75,12 @@ def _described(run: Run, park: Mapping[str, Json]) -> dict[str, Any]:
         "shape": alike.shape(park),
         "digest": call.get("digest", ""),
         "seal": park["seal"],
-        "risk": level.value,
-        "search_text": _search_text(run, park),
+        "risk": rank.risk.value,
+        "stakes": rank.as_json(),
+        "search_text": searching.text_of(run, park),
+        "opened_at": at,
         "due_at": due_at,
-        "rank_at": due_at,
+        "rank_at": rank.at(at, due_at),
     }
 
 
@@ -88,18 +88,3 @@ def _due_s(level: Risk) -> float:
     if level is Risk.HIGH:
         return product().review_due_high_risk_s
     return product().review_due_s
-
-
-def _search_text(run: Run, park: Mapping[str, Json]) -> str:
-    """All that people look for a review by, in one text."""
-    call = park["call"] or {}
-    parts = [
-        park["title"],
-        park["question"],
-        run.agent.name,
-        run.submitter.get_username(),
-        run.task,
-        dumps(call["arguments"]) if call else "",
-        (park["error"] or {}).get("text", ""),
-    ]
-    return shorten(clean_text("\n".join(filter(None, parts))), MAX_SEARCH)

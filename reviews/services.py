@@ -18,7 +18,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from agentops import clock, log
-from reviews import seal
+from reviews import seal, searching
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionKind
 from reviews.models import Decision, Review
@@ -142,6 +142,7 @@ def _decide(review: Review, wanted: _Wanted) -> Decision:
         decided_at=now,
         effective_at=now,
     )
+    searching.remember(review.pk, decision.note)
     kind.apply(decision, verdict)
     logger.info("%s decided %s", by.get_username(), kind.kind)
     points.reach("inside decide")

@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 
 from agentops.conf import product
-from reviews import receivers
+from reviews import receivers, services
 from reviews.models import Notification, Review
 from runs import queue
 from runs.states import ParkReason, RunState
@@ -76,6 +76,30 @@ def test_it_can_be_searched_by_task_arguments_and_error():
 
     for words in ("Post the summary", "analytics@example.com", "no such mailbox"):
         assert words in review.search_text
+
+
+def test_it_can_be_searched_by_guidance_of_before_and_of_now():
+    run = factory.make_run(guidance=[{"text": "Never write to the board."}])
+    first = factory.park(run)
+    ana = factory.make_user("ana", "operators")
+    services.decide(
+        first.pk, by=ana, kind="guide", item_version=1, text="Ask Ramona first."
+    )
+    run.refresh_from_db()
+    second = factory.park(run)
+    first.refresh_from_db()
+
+    assert "Never write to the board." in first.search_text
+    assert "Ask Ramona first." in first.search_text
+    assert "Ask Ramona first." in second.search_text
+
+
+def test_it_has_a_rank_and_what_weighs_on_it():
+    review = factory.park()
+
+    window = review.due_at - review.opened_at
+    assert review.stakes == [{"label": "The call cannot be undone", "points": 2}]
+    assert review.rank_at == review.opened_at + window / 3
 
 
 def test_everyone_who_may_decide_is_told_once():

@@ -46,9 +46,9 @@ def test_a_submitter_has_no_inbox(client):
     assert client.get(reverse("reviews:inbox")).status_code == 403
 
 
-def test_the_inbox_lists_what_waits_the_one_due_first_on_top(client, operator):
+def test_the_inbox_lists_what_waits_by_rank(client, operator):
     late, soon = factory.park(), factory.park()
-    Review.objects.filter(pk=soon.pk).update(due_at=clock.now())
+    Review.objects.filter(pk=soon.pk).update(rank_at=clock.now())
 
     answer = client.get(reverse("reviews:inbox"))
 
