@@ -16,7 +16,7 @@ from agentops import demo, mail
 from agentops.http import AuthenticatedRequest, signed_in
 
 A_YEAR_S = 365 * 86_400
-PREFERENCES = {"theme": ("system", "light", "dark"), "keys": ("on", "off")}
+PREFERENCES = {"theme": ("system", "light", "dark")}
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -37,7 +37,7 @@ def favicon(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def preferences(request: HttpRequest) -> HttpResponse:
-    """Keep the theme or the key switch in a cookie, so that pages come out right."""
+    """Keep the theme in a cookie, so that pages come out right, signed in or not."""
     response = redirect(_safe(request, request.POST.get("next", "")))
     for name, values in PREFERENCES.items():
         if request.POST.get(name) in values:

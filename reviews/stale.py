@@ -7,6 +7,7 @@ from typing import NoReturn
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from reviews.decisions import registry
 from reviews.models import Decision, Review
@@ -62,5 +63,6 @@ def refuse_if_held(review: Review, by: User, now: datetime) -> None:
     holder, until = review.holder, review.holder_until
     if holder is None or holder.pk == by.pk or until is None or until <= now:
         return
-    words = f"{holder.get_username()} is working on this until {until:%H:%M} UTC."
+    at = timezone.localtime(until).strftime("%H:%M %Z")
+    words = f"{holder.get_username()} is working on this until {at}."
     raise StaleReview(words, holder=holder)

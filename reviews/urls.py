@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
-from reviews import claim_views, decision_views, inbox_views, views
+from reviews import claim_views, decision_views, inbox_views, profile_views, views
 
 app_name = "reviews"
 
 urlpatterns = [
     path("", inbox_views.inbox_page, name="inbox"),
     path("rows/", inbox_views.rows, name="rows"),
+    path("profile/", profile_views.page, name="profile"),
     path("<uuid:review_id>/", views.detail, name="detail"),
     path("<uuid:review_id>/pane/", views.pane, name="pane"),
     path("<uuid:review_id>/watch/", views.watch, name="watch"),

@@ -55,7 +55,7 @@
 
   // Say so when the server does not answer, and when it does again.
   let lastAnswer = new Date();
-  const clock = (date) => date.toLocaleTimeString([], { hour12: false });
+  const clock = (date) => date.toLocaleTimeString([], { hour12: false, timeZone: document.documentElement.dataset.zone });
   function mark(isLive) {
     for (const live of document.querySelectorAll("[data-live]")) {
       live.dataset.tone = isLive ? "good" : "wait";

@@ -83,7 +83,10 @@ def test_keys_rest_while_one_types_and_can_be_turned_off(
         page.keyboard.press("Escape")
 
         page.get_by_label("operator: profile and settings").click()
-        page.get_by_role("button", name="Turn single keys off").click()
+        page.get_by_role("link", name="Profile").click()
+        page.get_by_label("Single keys").uncheck()
+        page.get_by_role("button", name="Keep these settings").click()
+        page.get_by_text("Your settings are kept").wait_for()
         page.keyboard.press("?")
         expect(page.locator("#keys")).to_be_hidden()
 

@@ -108,6 +108,7 @@ def addresses(story: Story) -> dict[str, tuple[str, str]]:
         "mail": ("submitter", "/demo/mail/"),
         "nothing": ("submitter", "/runs/00000000-0000-0000-0000-000000000000/"),
         "not permitted": ("submitter", "/reviews/"),
+        "a profile": ("submitter", "/reviews/profile/"),
         "password": ("submitter", "/accounts/password_change/"),
         "sign in": ("", "/accounts/login/"),
         "reset": ("", "/accounts/password_reset/"),

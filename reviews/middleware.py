@@ -1,0 +1,28 @@
+"""Every page in the time zone of the person who looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+from reviews import profile
+
+Answer = Callable[[HttpRequest], HttpResponse]
+
+
+def in_their_time(get_response: Answer) -> Answer:
+    """Activates the zone, and leaves the settings at `request.profile`.
+
+    One query for a person who is signed in, none for anybody else; static files are
+    answered before it is asked.
+    """
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        found = profile.of(request.user)
+        request.profile = found  # type: ignore[attr-defined] # for the templates
+        with timezone.override(profile.zone(found)):
+            return get_response(request)
+
+    return answer
