@@ -45,7 +45,7 @@ class Filters:
         if self.q:
             reviews = search(reviews, self.q)
         if self.agent:
-            reviews = reviews.filter(run__agent__slug=self.agent)
+            reviews = reviews.filter(agent__slug=self.agent)
         if self.reason:
             reviews = reviews.filter(reason=self.reason)
         return reviews

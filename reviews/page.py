@@ -119,7 +119,7 @@ def like_cases(review: Review) -> list[LikeCase]:
     decisions = Decision.objects.filter(
         undone_at=None,
         review__reason=review.reason,
-        review__run__agent=review.run.agent_id,
+        review__agent=review.agent_id,
     ).exclude(review=review)
     tool = (review.proposal or {}).get("tool")
     if tool:

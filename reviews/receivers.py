@@ -64,6 +64,7 @@ def _described(run: Run, park: Mapping[str, Json], at: datetime) -> dict[str, An
     due_at = at + timedelta(seconds=_due_s(rank.risk))
     return {
         "run": run,
+        "agent_id": run.agent_id,
         "step_number": park["step"],
         "sequence": run.sequence,
         "reason": park["reason"],

@@ -5,25 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
-from django.db.models import Q, Value
+from django.db.models import Value
 from django.db.models.functions import Concat
 
 from reviews.models import Decision, Review
 from reviews.models.review import ReviewQuerySet
+from runs import searching
 from runs.canonical import Json, clean_text, dumps, shorten
 from runs.models import Run
 
 MAX_SEARCH = 20_000
 MAX_REMEMBERED = 2_000
-MOST_WORDS = 8
 
 
 def search(reviews: ReviewQuerySet, text: str) -> ReviewQuerySet:
     """Those that hold every word of `text`, upper and lower case alike."""
-    for word in text.split()[:MOST_WORDS]:
-        found = Q(search_text__icontains=word) | Q(title__icontains=word)
-        reviews = reviews.filter(found)
-    return reviews
+    return searching.matching(reviews, text)
 
 
 def text_of(run: Run, park: Mapping[str, Json]) -> str:
@@ -45,12 +42,13 @@ def text_of(run: Run, park: Mapping[str, Json]) -> str:
         *(dumps(guidance) for guidance in run.guidance),
         *told.values_list("note", flat=True),
     ]
-    return shorten(clean_text("\n".join(filter(None, parts))), MAX_SEARCH)
+    text = clean_text("\n".join(filter(None, parts)))
+    return shorten(text, MAX_SEARCH).lower()
 
 
 def remember(review_id: UUID, words: str) -> None:
     """Let the review be found by these words too, such as the note of its decision."""
     if words.strip():
-        kept = shorten(clean_text(words), MAX_REMEMBERED)
+        kept = shorten(clean_text(words), MAX_REMEMBERED).lower()
         longer = Concat("search_text", Value(f"\n{kept}"))
         Review.objects.filter(pk=review_id).update(search_text=longer)

@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from agentops.http import moment, words
+from runs import searching
 from runs.models import Agent, Run, Step
 from runs.states import ParkReason, RunState, StepStatus, choices
 
@@ -75,9 +76,7 @@ class Filters:
 
     def apply(self, runs: QuerySet[Run]) -> QuerySet[Run]:
         if self.q:
-            runs = runs.filter(
-                Q(search_text__icontains=self.q) | Q(task__icontains=self.q)
-            )
+            runs = searching.matching(runs, self.q)
         if self.state:
             runs = runs.filter(self._of_state())
         if self.agent:
@@ -96,6 +95,7 @@ class Filters:
 
 
 _FAILED = Step.objects.filter(
+    ~Q(error_class=""),
     run=OuterRef("pk"),
     status__in=[StepStatus.FAILED.value, StepStatus.OUTCOME_UNKNOWN.value],
 )

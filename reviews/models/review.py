@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from runs.models import Run
+from runs.models import Agent, Run
 from runs.states import ParkReason, choices
 
 
@@ -57,10 +57,7 @@ class ReviewQuerySet(models.QuerySet["Review"]):
             return self
         if not user.has_perm("reviews.decide_review"):
             return self.none()
-        groups = user.groups.all()
-        return self.filter(
-            Q(run__agent__deciders=None) | Q(run__agent__deciders__in=groups)
-        ).distinct()
+        return self.filter(agent__in=Agent.objects.decided_by(user))
 
     def open(self) -> ReviewQuerySet:
         return self.filter(status=ReviewStatus.OPEN.value)
@@ -72,7 +69,7 @@ class Review(models.Model):
     `proposal` is the call as it would run: {"tool", "arguments", "call_id", "key",
     "effect", "occurrence"}, or {}. `seal` maps what must not change until it runs to
     a digest. `version` grows with each change that a decision must have seen.
-    `tool` names the call's tool, "" for none; `shape` is one digest for look-alikes.
+    `agent` is the run's, so that who may see what needs no join. `tool` names the call's tool, "" for none; `shape` is one digest for look-alikes.
     The inbox is ordered by `rank_at`, the time at which the item counts as due once
     what is at `stakes` ([{"label", "points"}], see `reviews.ranking`) is weighed in.
     From `expires_at` on nobody may decide any more; None means never.
@@ -80,6 +77,9 @@ class Review(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     run = models.ForeignKey(Run, models.PROTECT, related_name="reviews")
+    agent = models.ForeignKey(
+        Agent, models.PROTECT, related_name="reviews", db_index=False
+    )
     kind = models.CharField(max_length=20, choices=kinds, default=ReviewKind.WAITING)
     step_number = models.PositiveIntegerField()
     sequence = models.PositiveIntegerField()

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib.auth.models import Group
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.db.models import Q
 
 from agentops.conf import product
 
@@ -23,6 +24,13 @@ def any_object() -> dict[str, Any]:
 def default_threshold() -> Decimal:
     """What the installation asks of confidence, unless the agent says otherwise."""
     return Decimal(str(product().confidence_threshold))
+
+
+class AgentQuerySet(models.QuerySet["Agent"]):
+    def decided_by(self, user: Any) -> AgentQuerySet:
+        """Those on whose runs the person, an operator, may decide."""
+        theirs = self.filter(deciders__in=user.groups.all()).values("pk")
+        return self.filter(Q(deciders=None) | Q(pk__in=theirs))
 
 
 class Agent(models.Model):
@@ -86,6 +94,8 @@ class Agent(models.Model):
         default=True, help_text="Off: what would park ends as an error."
     )
     updated_at = models.DateTimeField(auto_now=True)
+
+    objects = AgentQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]

@@ -30,9 +30,8 @@ class RunQuerySet(models.QuerySet["Run"]):
             return self
         own = Q(submitter=user)
         if user.has_perm("reviews.decide_review"):
-            groups = user.groups.all()
-            own |= Q(agent__deciders=None) | Q(agent__deciders__in=groups)
-        return self.filter(own).distinct()
+            own |= Q(agent__in=Agent.objects.decided_by(user))
+        return self.filter(own)
 
 
 class Run(models.Model):

@@ -75,7 +75,7 @@ def test_it_can_be_searched_by_task_arguments_and_error():
     review = factory.park(error={"class": "fatal", "text": "no such mailbox"})
 
     for words in ("Post the summary", "analytics@example.com", "no such mailbox"):
-        assert words in review.search_text
+        assert words.lower() in review.search_text
 
 
 def test_it_can_be_searched_by_guidance_of_before_and_of_now():
@@ -89,9 +89,9 @@ def test_it_can_be_searched_by_guidance_of_before_and_of_now():
     second = factory.park(run)
     first.refresh_from_db()
 
-    assert "Never write to the board." in first.search_text
-    assert "Ask Ramona first." in first.search_text
-    assert "Ask Ramona first." in second.search_text
+    assert "Never write to the board.".lower() in first.search_text
+    assert "Ask Ramona first.".lower() in first.search_text
+    assert "Ask Ramona first.".lower() in second.search_text
 
 
 def test_it_has_a_rank_and_what_weighs_on_it():

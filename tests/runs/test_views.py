@@ -106,7 +106,8 @@ def test_the_list_shows_what_the_person_may_see(as_submitter, people):
     ],
 )
 def test_filters_are_in_the_address(as_operator, people, query, found):
-    make_run(submitter=people.submitter, task="Count apples.")
+    task = "Count apples."
+    make_run(submitter=people.submitter, task=task, search_text=task.lower())
     done = {"state": "completed", "finished_at": clock.now(), "wake_at": None}
     make_run(task="Count pears.", **done)
 

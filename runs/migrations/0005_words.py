@@ -1,0 +1,29 @@
+"""An index of the words by which runs are found, where the database has such."""
+
+from __future__ import annotations
+
+from django.apps.registry import Apps
+from django.db import migrations
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+
+# As in runs.searching.document: the index serves the very same expression only.
+WORDS = (
+    "to_tsvector('simple'::regconfig, translate(search_text, '@._-/:=+', '        '))"
+)
+
+
+def add(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
+    if editor.connection.vendor == "postgresql":
+        editor.execute(f"CREATE INDEX run_words ON runs_run USING gin ({WORDS})")
+        editor.execute("ANALYZE runs_run")  # how common a word is
+
+
+def drop(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
+    if editor.connection.vendor == "postgresql":
+        editor.execute("DROP INDEX IF EXISTS run_words")
+
+
+class Migration(migrations.Migration):
+    dependencies = [("runs", "0004_failures")]
+
+    operations = [migrations.RunPython(add, drop)]

@@ -1,0 +1,69 @@
+"""Finding rows by the words of their search text: one rule for runs and for reviews.
+
+A row is found when it has every word of the query, or a word that begins so. PostgreSQL
+answers from an index of words (`document` is its expression, word for word); SQLite
+compares texts, so there a part of a word is enough.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeVar
+
+from django.contrib.postgres.search import SearchQuery
+from django.db import connections, models
+from django.db.models import F, Func, Q
+
+COLUMN = "search_text"
+JOINTS = "@._-/:=+"
+"""Taken for spaces, so that a part of an address or of an amount is a word."""
+MOST_WORDS = 12
+
+R = TypeVar("R", bound="models.QuerySet[Any]")
+
+
+def document(column: str) -> str:
+    """SQL of the words in a column; indexes are made of the very same."""
+    blanks = " " * len(JOINTS)
+    return (
+        f"to_tsvector('simple'::regconfig, translate({column}, '{JOINTS}', '{blanks}'))"
+    )
+
+
+class _Has(Func):
+    """Do the words of the column match the query?"""
+
+    arg_joiner = " @@ "
+    template = "(%(expressions)s)"
+    conditional = True
+    output_field = models.BooleanField()
+
+
+class _Words(Func):
+    template = document("%(expressions)s")
+    output_field = models.TextField()
+
+
+def matching(rows: R, text: str) -> R:
+    """Those that have every word of `text`; none if it has no word at all."""
+    words = words_of(text)
+    if not words:
+        return rows.none()
+    if connections[rows.db].vendor != "postgresql":
+        return rows.filter(
+            *[Q(**{f"{COLUMN}__icontains": word.lower()}) for word in words]
+        )
+    query = SearchQuery(prefixes(words), config="simple", search_type="raw")
+    return rows.filter(_Has(_Words(F(COLUMN)), query))
+
+
+def words_of(text: str) -> list[str]:
+    """At most `MOST_WORDS` words of what somebody typed, each with a letter or digit."""
+    parts = text.translate(str.maketrans(JOINTS, " " * len(JOINTS))).split()
+    return [part for part in parts if re.search(r"\w", part)][:MOST_WORDS]
+
+
+def prefixes(words: list[str]) -> str:
+    """A tsquery of words that may go on: 'rev':* & 'quart':*. Quotes are doubled."""
+    quoted = (word.replace("\\", "\\\\").replace("'", "''") for word in words)
+    return " & ".join(f"'{word}':*" for word in quoted)
