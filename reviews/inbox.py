@@ -49,6 +49,8 @@ DONE_WORDS = {
     "retry": "Retried",
     "outcome": "Outcome recorded",
     "top_up": "Budget raised",
+    "supply": "Result supplied",
+    "plan": "Plan changed",
     "abort": "Aborted",
 }
 BAD_DECISIONS = frozenset({"reject", "abort"})

@@ -22,6 +22,7 @@ from runs.states import RunState
 
 LIKE_CASES = 5
 BRIEF_STEPS = 4
+BAR_BUTTONS = 5
 STEPS = run_page.STEPS
 
 
@@ -33,6 +34,7 @@ class Sheet:
     label: str
     form: DecisionForm
     is_first: bool = False
+    is_tucked: bool = False  # into the menu, where the bar would be crowded
 
     @property
     def name(self) -> str:
@@ -46,9 +48,17 @@ class Sheet:
 
 def sheets(review: Review) -> list[Sheet]:
     """In the order of the buttons."""
+    kinds = registry.offered(review)
+    is_crowded = len(kinds) > BAR_BUTTONS
     return [
-        Sheet(kind, kind.label(review), kind.form(review), place == 0)
-        for place, kind in enumerate(registry.offered(review))
+        Sheet(
+            kind,
+            kind.label(review),
+            kind.form(review),
+            is_first=place == 0,
+            is_tucked=is_crowded and kind.is_rare,
+        )
+        for place, kind in enumerate(kinds)
     ]
 
 
@@ -67,6 +77,7 @@ def of(review: Review, user: User) -> dict[str, Any]:
     blocked = rights.may_decide(user, review) if is_open else ""
     question, options = reasons.question_of(review)
     steps = _steps(run)
+    forms = sheets(review) if is_open and not blocked else []
     return {
         "review": review,
         "run": run,
@@ -78,7 +89,8 @@ def of(review: Review, user: User) -> dict[str, Any]:
         "reasoning": (review.detail or {}).get("reasoning", ""),
         "is_open": is_open,
         "blocked": blocked,
-        "sheets": sheets(review) if is_open and not blocked else [],
+        "sheets": forms,
+        "tucked": [sheet for sheet in forms if sheet.is_tucked],
         "entries": steps,
         "earlier": steps[0].number if steps and steps[0].number > 1 else 0,
         "brief": _brief(steps),

@@ -11,6 +11,7 @@ from runs import words
 from runs.canonical import Json, parse_arguments
 from runs.errors import InvalidCall
 from runs.models import Step
+from runs.plans import as_lines
 from runs.states import StepKind
 from runs.tools.base import titled
 
@@ -236,6 +237,8 @@ def _decision(step: Step) -> Iterator[Block]:
         yield from argument_blocks(response["arguments"], "Approved with")
     if response.get("result") not in (None, ""):
         yield Block("code", plain(response["result"]), "Result that was recorded")
+    if response.get("plan"):
+        yield Block("code", as_lines(response["plan"]), "The plan from then on")
     if response.get("limits"):
         pairs = [(label(name), plain(v)) for name, v in response["limits"].items()]
         yield Block("facts", pairs, "New limits")

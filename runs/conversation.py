@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from runs.canonical import Json, clean_text, dumps, parse_arguments, shorten
 from runs.errors import InvalidCall
+from runs.plans import as_lines
 
 Message = dict[str, Json]
 
@@ -91,6 +92,15 @@ def user(text: str) -> Message:
 def from_person(text: str) -> Message:
     """Guidance and notes: what a person says, as the user they are."""
     return user(f"A person reviewing this run says: {text}")
+
+
+def changed_plan(plan: Sequence[dict[str, Json]], why: str) -> Message:
+    """The plan as a person wants it, for the model to go on with."""
+    said = f" They say: {why}" if why else ""
+    return user(
+        f"A person changed the plan.{said} The plan now:\n{as_lines(plan)}\nGo on"
+        " with what is open; plan_item counts from this list."
+    )
 
 
 def assistant(response: dict[str, Json]) -> Message | None:

@@ -26,8 +26,8 @@ from runs import (
     recording,
     records,
 )
-from runs.canonical import Json, clean, clean_object, clean_text
-from runs.errors import Stale
+from runs.canonical import Json, clean, clean_object, clean_text, digest
+from runs.errors import BadInput, Stale
 from runs.facts import Action, Facts, Finish, NewStep
 from runs.fitting import Changed, allowed_verdicts
 from runs.models import Effect, Run
@@ -99,13 +99,17 @@ def resume(
     limits = fitting.topped_up(run, verdict)
     step = _decision(run, park, verdict, by, now)
     facts = replace(facts, limits=limits, sequence=step.number)
-    _settle_effect(park, verdict, now)
+    _settle_effect(run, park, verdict, step, by)
     if verdict.kind is V.ABORT:
         _write(run, step, by, verdict, now, (RunState.ABORTED,), _aborted(run, now))
         return
-    action = _next(run, facts, step)
+    progress = _progress(run, step)
+    action = planning.next_action(facts, progress)
     fitting.refuse_short_top_up(verdict, action)
-    _go_on(run, facts, step, action, verdict, by, now, wake_at or now)
+    fields = {"wake_at": wake_at or now} | _plan_fields(run, progress)
+    if verdict.kind is V.TOP_UP:
+        fields["limits"] = limits
+    _go_on(run, step, action, verdict, by, now, fields)
     queue.wake()
     points.reach("inside resume")
 
@@ -114,10 +118,9 @@ def _facts(run: Run) -> Facts:
     return history.facts(run, history.opening(run), policy.live())
 
 
-def _next(run: Run, facts: Facts, step: Planned) -> Action:
+def _progress(run: Run, step: Planned) -> Progress:
     steps = [*history.steps(run), step.as_value()]
-    progress = Progress.of(history.opening(run).messages, steps)
-    return planning.next_action(facts, progress)
+    return Progress.of(history.opening(run).messages, steps)
 
 
 # ---- writing it
@@ -135,6 +138,7 @@ def _decision(
         request={
             "call_id": call.get("id"),
             "arguments": call.get("arguments"),
+            "effect": call.get("effect"),
             "reason": park["reason"],
             "actor": by.get_username(),
         },
@@ -146,6 +150,7 @@ def _decision(
             "happened": verdict.happened,
             "result": clean(verdict.result),
             "limits": clean_object(verdict.limits),
+            "plan": clean(list(verdict.plan)),
             "seal": park.get("seal") or {},
         },
         planned_at=now,
@@ -157,31 +162,75 @@ def _cleaned(arguments: Mapping[str, Json] | None) -> dict[str, Json] | None:
     return None if arguments is None else clean_object(arguments)
 
 
-def _settle_effect(park: Mapping[str, Any], verdict: Verdict, now: datetime) -> None:
-    """What a person says of an unknown outcome goes into the ledger."""
-    if verdict.kind is not V.OUTCOME or not park.get("call"):
-        return
+def _settle_effect(
+    run: Run, park: Mapping[str, Any], verdict: Verdict, step: Planned, by: User
+) -> None:
+    """What a person says of an act goes into the ledger."""
+    call = park.get("call")
+    if call and verdict.kind is V.OUTCOME:
+        _record_outcome(call, verdict, step.planned_at)
+    if call and verdict.kind is V.SUPPLY and call["effect"] == "irreversible":
+        _record_done(run, call, verdict, step, by)
+
+
+def _record_outcome(call: Mapping[str, Any], verdict: Verdict, now: datetime) -> None:
     status = EffectStatus.DONE if verdict.happened else EffectStatus.NOT_DONE
     settled = Effect.objects.filter(
-        key=park["call"]["key"],
+        key=call["key"],
         status__in=[EffectStatus.UNKNOWN.value, EffectStatus.STARTED.value],
     )
     settled.update(status=status.value, result=clean(verdict.result), finished_at=now)
 
 
+def _record_done(
+    run: Run, call: Mapping[str, Any], verdict: Verdict, step: Planned, by: User
+) -> None:
+    """A call that a person carried out is never made again under its key."""
+    now = step.planned_at
+    done = {
+        "run_id": run.id,
+        "step_number": step.number,
+        "status": EffectStatus.DONE.value,
+        "result": clean(verdict.result),
+        "owner": f"person {by.pk}",
+        "started_at": now,
+        "finished_at": now,
+    }
+    _, is_new = Effect.objects.get_or_create(
+        key=call["key"],
+        defaults=done
+        | {
+            "root_id": run.root_id or run.id,
+            "tool": call["tool"],
+            "arguments_digest": digest(call["arguments"]),
+            "occurrence": call["occurrence"],
+        },
+    )
+    not_done = Effect.objects.filter(key=call["key"], status=EffectStatus.NOT_DONE)
+    if not is_new and not not_done.update(**done):
+        raise BadInput(
+            {"": "This very call has been carried out, or started, already."}
+        )
+
+
+def _plan_fields(run: Run, progress: Progress) -> dict[str, Any]:
+    """The run's plan, where the decision has changed it."""
+    plan = progress.plan_now()
+    if plan == run.plan:
+        return {}
+    return {"plan": plan, "plan_revision": progress.plan_revision}
+
+
 def _go_on(
     run: Run,
-    facts: Facts,
     step: Planned,
     action: Action,
     verdict: Verdict,
     by: User,
     now: datetime,
-    wake_at: datetime,
+    more: Mapping[str, Any],
 ) -> None:
-    fields = records.unparked(run, now) | {"wake_at": wake_at}
-    if verdict.kind is V.TOP_UP:
-        fields["limits"] = facts.limits
+    fields = {**records.unparked(run, now), **more}
     if isinstance(action, NewStep):
         planned = records.planned(action, step.number + 1, now)
         _write(run, step, by, verdict, now, (action.state,), fields, planned)
@@ -231,5 +280,7 @@ _WORDS = {
     V.RETRY: "to be tried again",
     V.OUTCOME: "outcome recorded",
     V.TOP_UP: "budget topped up",
+    V.SUPPLY: "result supplied by hand",
+    V.PLAN: "plan changed",
     V.ABORT: "aborted",
 }

@@ -9,35 +9,38 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runs import budgets
+from runs import budgets, plans
 from runs.canonical import Json, digest
 from runs.errors import BadInput, Stale, StepError
 from runs.facts import Action, Facts
 from runs.models import Effect, Run
+from runs.progress import UPDATE_PLAN
 from runs.states import EffectStatus, ParkReason
 from runs.toolbox import Offered, propose
 from runs.values import Park, ProposedCall, Verdict, VerdictKind
 
 V = VerdictKind
-_ABOUT_A_CALL = (V.APPROVE, V.GUIDE, V.REJECT, V.ABORT)
+_ABOUT_A_CALL = (V.APPROVE, V.GUIDE, V.SUPPLY, V.PLAN, V.REJECT, V.ABORT)
+_ABOUT_A_FAILURE = (V.RETRY, V.GUIDE, V.SUPPLY, V.PLAN, V.ABORT)
+_ABOUT_THE_END = (V.APPROVE, V.GUIDE, V.PLAN, V.REJECT, V.ABORT)
 _ALLOWED: dict[ParkReason, tuple[VerdictKind, ...]] = {
     ParkReason.LOW_CONFIDENCE: _ABOUT_A_CALL,
     ParkReason.REVIEW_RULE: _ABOUT_A_CALL,
     ParkReason.ALWAYS_ASK: _ABOUT_A_CALL,
     ParkReason.UNTRUSTED_CONTENT: _ABOUT_A_CALL,
     ParkReason.REPEATED_CALL: _ABOUT_A_CALL,
-    ParkReason.CHECK_FAILED: (V.APPROVE, V.GUIDE, V.REJECT, V.RETRY, V.ABORT),
+    ParkReason.CHECK_FAILED: (*_ABOUT_A_CALL, V.RETRY),
     ParkReason.CHANGED: _ABOUT_A_CALL,
     ParkReason.QUESTION: (V.ANSWER, V.ABORT),
-    ParkReason.ESCALATION: (V.GUIDE, V.ABORT),
-    ParkReason.ANSWER: _ABOUT_A_CALL,
-    ParkReason.OPEN_PLAN: _ABOUT_A_CALL,
+    ParkReason.ESCALATION: (V.GUIDE, V.PLAN, V.ABORT),
+    ParkReason.ANSWER: _ABOUT_THE_END,
+    ParkReason.OPEN_PLAN: _ABOUT_THE_END,
     ParkReason.BUDGET: (V.TOP_UP, V.ABORT),
-    ParkReason.INVALID_CALLS: (V.GUIDE, V.RETRY, V.ABORT),
-    ParkReason.NO_PROGRESS: (V.GUIDE, V.RETRY, V.ABORT),
-    ParkReason.RETRIES: (V.RETRY, V.GUIDE, V.ABORT),
-    ParkReason.FATAL: (V.RETRY, V.GUIDE, V.ABORT),
-    ParkReason.REFUSED: (V.RETRY, V.GUIDE, V.ABORT),
+    ParkReason.INVALID_CALLS: (V.GUIDE, V.PLAN, V.RETRY, V.ABORT),
+    ParkReason.NO_PROGRESS: (V.GUIDE, V.PLAN, V.RETRY, V.ABORT),
+    ParkReason.RETRIES: _ABOUT_A_FAILURE,
+    ParkReason.FATAL: _ABOUT_A_FAILURE,
+    ParkReason.REFUSED: _ABOUT_A_FAILURE,
     ParkReason.CONTEXT: (V.RETRY, V.ABORT),
     ParkReason.OUTCOME_UNKNOWN: (V.OUTCOME, V.ABORT),
     ParkReason.POISON: (V.RETRY, V.ABORT),
@@ -46,7 +49,16 @@ _ALLOWED: dict[ParkReason, tuple[VerdictKind, ...]] = {
 
 def allowed_verdicts(park: Mapping[str, Any]) -> tuple[VerdictKind, ...]:
     """Which decisions fit what a run waits for (`Run.park`)."""
-    return _ALLOWED[ParkReason(park["reason"])]
+    kinds = _ALLOWED[ParkReason(park["reason"])]
+    if _is_about_an_act(park):
+        return kinds
+    return tuple(kind for kind in kinds if kind is not V.SUPPLY)
+
+
+def _is_about_an_act(park: Mapping[str, Any]) -> bool:
+    """Is there a call that a person could carry out instead of its tool?"""
+    tool = (park.get("call") or {}).get("tool", UPDATE_PLAN)
+    return bool(tool != UPDATE_PLAN)
 
 
 class Changed(Stale):
@@ -69,10 +81,21 @@ def check_fits(
         raise BadInput({"text": "Please say something here."})
     if verdict.kind is V.OUTCOME and verdict.happened is None:
         raise BadInput({"happened": "Did it happen, or did it not?"})
+    if verdict.kind is V.SUPPLY and verdict.result in (None, ""):
+        raise BadInput({"result": "Say what came of it."})
+    if verdict.kind is V.PLAN:
+        _check_plan(run, verdict)
     if verdict.kind is V.APPROVE and park.get("call"):
         _check_seal(facts, park, verdict)
         given = verdict.arguments
         edited(run, facts, park["call"]["arguments"] if given is None else given)
+
+
+def _check_plan(run: Run, verdict: Verdict) -> None:
+    if not run.plan:
+        raise BadInput({"": "This run has no plan."})
+    if plans.changed(run.plan, plans.left(verdict.plan)) != list(verdict.plan):
+        raise BadInput({"items": "What is finished stays as it is."})
 
 
 def _check_seal(facts: Facts, park: Mapping[str, Any], verdict: Verdict) -> None:

@@ -9,7 +9,7 @@ so old prompts stay what they were.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from runs import conversation, verdicts
@@ -28,7 +28,6 @@ UPDATE_PLAN = "update_plan"
 class Progress(Turns):
     """The conversation as it stands, with what the last steps were."""
 
-    recent: list[tuple[str, str]] = field(default_factory=list)  # tool, what it said
     last: StepValue | None = None
     last_model: StepValue | None = None
     compacted_at: int = 0

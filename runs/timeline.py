@@ -70,6 +70,8 @@ DECIDED = {
     "retry": ("Retried", "good"),
     "outcome": ("Outcome recorded", "good"),
     "top_up": ("Budget raised", "good"),
+    "supply": ("Result supplied", "good"),
+    "plan": ("Plan changed", "good"),
     "abort": ("Aborted", "bad"),
 }
 

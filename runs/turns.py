@@ -60,6 +60,7 @@ class Turns:
 
     acted: dict[str, int] = field(default_factory=dict)  # digest → irreversible acts
     untrusted: bool = False
+    recent: list[tuple[str, str]] = field(default_factory=list)  # tool, what it said
 
     invalid_turns: int = 0
     nudges: int = 0

@@ -5,7 +5,7 @@ Plain frozen data, no rows and no Django: what the pure parts work on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -115,6 +115,8 @@ class VerdictKind(StrEnum):
     RETRY = "retry"
     OUTCOME = "outcome"
     TOP_UP = "top_up"
+    SUPPLY = "supply"
+    PLAN = "plan"
     ABORT = "abort"
 
 
@@ -127,6 +129,8 @@ class Verdict:
     guide, answer: `text`
     outcome: `happened`, and `result` if it did
     top_up: `limits`, the new limits by kind
+    supply: `result`, of a call that a person has carried out by hand
+    plan: `plan`, the items the run has from now on, and `text`, why
     retry, abort: `text` is the reason, if any
     """
 
@@ -137,6 +141,7 @@ class Verdict:
     happened: bool | None = None
     result: Json = None
     limits: Mapping[str, Json] = field(default_factory=dict)
+    plan: Sequence[Mapping[str, Json]] = ()
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from runs import conversation
+from runs import conversation, plans
 from runs.canonical import dumps
 from runs.turns import Approval, Turns
 from runs.values import StepValue, VerdictKind
@@ -57,14 +57,8 @@ def _rejected(
 def _guided(
     turns: Turns, step: StepValue, response: dict[str, Any], call_id: str | None
 ) -> None:
-    text = "Not carried out: a person gave guidance instead, see their message."
-    waiting = list(turns.pending)
     turns.notes.append(conversation.from_person(response["text"]))
-    for call in waiting:
-        turns.answer(call.id, text, step.number)
-    if not waiting:
-        turns.final = None
-        turns.close_turn(step.number)
+    _put_off(turns, step, "a person gave guidance instead")
 
 
 def _answered(
@@ -88,6 +82,42 @@ def _outcome(
     turns.answer(
         call_id, f"A person confirms that this took effect. {said}", step.number
     )
+
+
+def _supplied(
+    turns: Turns, step: StepValue, response: dict[str, Any], call_id: str | None
+) -> None:
+    call = next(call for call in turns.pending if call.id == call_id)
+    request = _request(step)
+    if request.get("effect") == "irreversible":
+        turns.count_act(call.name, request["arguments"])
+    result = response.get("result")
+    said = result if isinstance(result, str) else dumps(result)
+    text = f"A person did this by hand, and it is done. What came of it: {said}"
+    turns.recent = [*turns.recent[-4:], (call.name, text)]
+    turns.turn_succeeded = True
+    turns.answer(call.id, text, step.number)
+
+
+def _replanned(
+    turns: Turns, step: StepValue, response: dict[str, Any], call_id: str | None
+) -> None:
+    plan = response["plan"]
+    turns.set_plan(plan)
+    turns.plan_item = len(plans.finished(plan))
+    turns.notes.append(conversation.changed_plan(plan, response.get("text", "")))
+    _put_off(turns, step, "a person changed the plan")
+
+
+def _put_off(turns: Turns, step: StepValue, why: str) -> None:
+    """Nothing that waits is carried out; the notes say what to do instead."""
+    waiting = list(turns.pending)
+    for call in waiting:
+        text = f"Not carried out: {why}, see their message."
+        turns.answer(call.id, text, step.number)
+    if not waiting:
+        turns.final = None
+        turns.close_turn(step.number)
 
 
 def _again(
@@ -115,5 +145,7 @@ _DECIDE: dict[VerdictKind, _Takes] = {
     VerdictKind.OUTCOME: _outcome,
     VerdictKind.RETRY: _again,
     VerdictKind.TOP_UP: _go_on,
+    VerdictKind.SUPPLY: _supplied,
+    VerdictKind.PLAN: _replanned,
     VerdictKind.ABORT: _go_on,
 }

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from reviews.decisions.base import DecisionForm, DecisionKind, WordsField
+from reviews.decisions.base import DecisionKind, WordsField
+from reviews.decisions.reasons import ABORTING, ReasonForm
 from reviews.decisions.registry import decision_kind
 from runs.values import VerdictKind
 
 
-class AbortForm(DecisionForm):
+class AbortForm(ReasonForm):
+    presets = ABORTING
     text = WordsField(
-        required=True,
-        label="Reason",
+        required=False,
+        label="In your own words",
         help_text="The run ends for good. What it has done stays done.",
     )
 

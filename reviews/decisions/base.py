@@ -62,8 +62,9 @@ class DecisionKind:
     """One kind; there is one object of it per process.
 
     `verdict` is what it comes to for the run. `key` is its letter on the keyboard,
-    "" for none. `is_danger` sets its button apart. `runs_call` tells that it lets a
-    call be made, so that the digest of what was seen must be given with it.
+    "" for none. `is_danger` sets its button apart, `is_rare` puts it into a menu where
+    the bar gets crowded. `runs_call` tells that it lets a call be made, so that the
+    digest of what was seen must be given with it.
     """
 
     kind: ClassVar[str]
@@ -72,6 +73,7 @@ class DecisionKind:
     key: ClassVar[str] = ""
     order: ClassVar[int] = 50
     is_danger: ClassVar[bool] = False
+    is_rare: ClassVar[bool] = False
     runs_call: ClassVar[bool] = False
     form_class: ClassVar[type[DecisionForm]] = DecisionForm
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from reviews.decisions.base import DecisionForm, DecisionKind, WordsField
+from reviews.decisions.base import DecisionKind, WordsField
+from reviews.decisions.reasons import REJECTING, ReasonForm
 from reviews.decisions.registry import decision_kind
 from runs.values import VerdictKind
 
 
-class RejectForm(DecisionForm):
+class RejectForm(ReasonForm):
+    presets = REJECTING
     text = WordsField(
-        required=True,
-        label="Reason",
-        help_text="The agent reads it as the result of its call, which is not made.",
+        required=False,
+        label="In your own words",
+        help_text="The agent reads both as the result of its call, which is not made.",
     )
 
 

@@ -23,6 +23,10 @@ FIGURES = {
     "needed": "$0.02",
     "forecast": "$0.31",
 }
+PLAN = [
+    {"text": "Compute", "status": "done", "reason": ""},
+    {"text": "Send", "status": "open", "reason": ""},
+]
 # Where each kind is offered, and something right to enter there.
 WORKS = {
     "approve": (ParkReason.LOW_CONFIDENCE, {"note": "Fine."}),
@@ -34,6 +38,8 @@ WORKS = {
     "retry": (ParkReason.RETRIES, {}),
     "outcome": (ParkReason.OUTCOME_UNKNOWN, {"happened": "yes", "result": "Sent."}),
     "top_up": (ParkReason.BUDGET, {"limits.money": "1.00"}),
+    "supply": (ParkReason.LOW_CONFIDENCE, {"result": "Sent by hand."}),
+    "plan": (ParkReason.LOW_CONFIDENCE, {"items": "Send\nReport"}),
 }
 # Where sending nothing at all would do, something that will not.
 WRONG = {
@@ -57,7 +63,8 @@ def parked(db):
         reason, _ = WORKS[kind.kind]
         figures = FIGURES if reason is ParkReason.BUDGET else {}
         has_call = reason not in {ParkReason.BUDGET, ParkReason.RETRIES}
-        return factory.park(reason=reason, has_call=has_call, figures=figures)
+        run = factory.make_run(plan=PLAN)
+        return factory.park(run, reason, has_call=has_call, figures=figures)
 
     return make
 

@@ -296,7 +296,7 @@ def test_who_comes_second_sees_who_was_first(client, operator, review):
 @pytest.mark.parametrize(
     ("kind", "sent", "kept"),
     [
-        ("reject", {"text": " "}, "This field is required."),
+        ("reject", {"text": " "}, "Choose a reason, or say it in your own words."),
         ("edit", {"arguments.copies": "many", "note": "Two <b>"}, "Two &lt;b&gt;"),
     ],
 )
