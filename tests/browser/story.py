@@ -76,6 +76,11 @@ def tell(project: LiveProject) -> Story:
     )
 
 
+def park(slug: str = "quarterly-metrics") -> Review:
+    """A run of that sample agent, waiting. Needs a running worker and the scene."""
+    return _review_of(_rests(_start(slug), RunState.AWAITING_HUMAN))
+
+
 def _start(slug: str, limits: dict[str, Any] | None = None) -> UUID:
     agent = Agent.objects.get(slug=slug)
     defaults = {

@@ -1,0 +1,128 @@
+"""Each further form of a decision, with and without script, by keys and by pointer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from reviews.models import Decision, Review
+from runs.models import Effect, Run
+from runs.states import RunState
+from tests.browser.story import park
+from tests.browser.visit import NARROW, barriers, sideways, visit
+from tests.support.project import LiveProject
+from tests.support.wait import wait_until
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("processes")]
+
+SUPPLY, PLAN = "Supply the result", "Edit the plan"
+
+
+def open_sheet(page: Page, review: Review, words: str) -> None:
+    """By the button on the bar, or the one in its menu."""
+    page.goto(f"/reviews/{review.pk}/")
+    button = page.get_by_role("button", name=words).first
+    if not button.is_visible():
+        page.locator(".bar-more > summary").click()
+    button.click()
+
+
+def sheet(page: Page, kind: str) -> Locator:
+    return page.locator(f"#decide-{kind}")
+
+
+def payload(review: Review) -> dict[str, Any]:
+    return Decision.objects.get(review=review).payload
+
+
+def test_a_reason_is_chosen_and_said_in_own_words(
+    chromium: Browser, project: LiveProject
+) -> None:
+    review = park()
+
+    with visit(chromium, project, "operator") as page:
+        page.goto(f"/reviews/{review.pk}/")
+        page.keyboard.press("r")
+        form = sheet(page, "reject")
+        expect(form).to_be_visible()
+        page.keyboard.press("Control+Enter")
+        expect(page.get_by_text("Choose a reason, or say it")).to_be_visible()
+        page.get_by_label("The facts or figures are not right.").check()
+        page.get_by_label("In your own words").fill("September is too high.")
+        page.keyboard.press("Control+Enter")
+        expect(page.locator(".bar-done")).to_contain_text("Rejected by you")
+        expect(page.locator(".bar-done")).to_contain_text("September is too high.")
+
+    assert payload(review) == {
+        "preset": "facts",
+        "text": "The facts or figures are not right. September is too high.",
+    }
+
+
+def test_what_was_done_by_hand_is_told_without_script(
+    chromium: Browser, project: LiveProject
+) -> None:
+    review = park()
+
+    with visit(chromium, project, "operator", size=NARROW, script=False) as page:
+        open_sheet(page, review, SUPPLY)
+        form = sheet(page, "supply")
+        expect(form).to_be_visible()
+        assert sideways(page) == 0
+        form.get_by_label("JSON").check()
+        form.get_by_label("What came of it").fill("{odd")
+        form.get_by_role("button", name=SUPPLY).click()
+        expect(page.get_by_text("This is not JSON")).to_be_visible()
+        page.get_by_label("What came of it").fill('{"sent": true}')
+        page.get_by_role("button", name=SUPPLY).click()
+        expect(page.locator(".bar-done")).to_contain_text("Result supplied by you")
+
+    wait_until(
+        lambda: Run.objects.get(pk=review.run_id).state == RunState.COMPLETED,
+        timeout_s=60,
+        what="the run being completed",
+    )
+    assert project.mails() == []
+    assert Effect.objects.get(run=review.run_id).result == {"sent": True}
+
+
+def test_the_plan_is_edited_line_by_line(
+    chromium: Browser, project: LiveProject
+) -> None:
+    review = park()
+
+    with visit(chromium, project, "operator", theme="dark") as page:
+        open_sheet(page, review, PLAN)
+        form = sheet(page, "plan")
+        expect(form.locator(".plan-done")).to_contain_text("done")
+        assert barriers(page) == []
+        form.get_by_role("button", name=PLAN).click()
+        expect(page.get_by_text("Nothing has changed yet.")).to_be_visible()
+        page.get_by_label("What is left to do").fill("Only report the figures")
+        page.get_by_label("Why").fill("No mail today.")
+        page.get_by_role("button", name=PLAN).click()
+        expect(page.locator(".bar-done")).to_contain_text("Plan changed by you")
+
+    plan = Run.objects.get(pk=review.run_id).plan
+    assert plan[-1]["text"] == "Only report the figures"
+
+
+@pytest.mark.parametrize("size", [None, NARROW], ids=["wide", "narrow"])
+def test_no_form_has_barriers(
+    chromium: Browser, project: LiveProject, size: dict[str, int] | None
+) -> None:
+    review = park()
+
+    found = {}
+    with visit(chromium, project, "operator", size=size) as page:
+        page.goto(f"/reviews/{review.pk}/")
+        for kind in page.locator(".sheet[id^=decide]").evaluate_all(
+            "all => all.map(one => one.id)"
+        ):
+            page.evaluate("id => document.getElementById(id).showPopover()", kind)
+            found[kind] = (barriers(page), sideways(page))
+            page.evaluate("id => document.getElementById(id).hidePopover()", kind)
+
+    assert {kind: wrong for kind, wrong in found.items() if wrong != ([], 0)} == {}
