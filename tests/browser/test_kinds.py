@@ -84,7 +84,7 @@ def test_what_was_done_by_hand_is_told_without_script(
         timeout_s=60,
         what="the run being completed",
     )
-    assert project.mails() == []
+    assert not [mail for mail in project.mails() if "Q3 2024" in mail]
     assert Effect.objects.get(run=review.run_id).result == {"sent": True}
 
 
