@@ -10,8 +10,9 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from agentops.http import AuthenticatedRequest
+from agentops.pages import problem
 from reviews import inbox
-from reviews.models import Review
+from reviews.models import Decision, Review
 from reviews.models.review import ReviewQuerySet
 from reviews.stale import StaleReview
 
@@ -36,6 +37,29 @@ def stale(
         "sent": {name: text for name, text in sent.items() if text.strip()},
     }
     return render(request, "reviews/stale.html", context, status=CONFLICT)
+
+
+def too_late(
+    request: AuthenticatedRequest, review_id: UUID, error: StaleReview
+) -> HttpResponse:
+    """A decision that can no longer be taken back."""
+    review = reviews().get(pk=review_id)
+    decided = ""
+    if error.decision is not None:
+        decided = f" What was decided stands: {_decided(error.decision)}."
+    return problem(
+        request,
+        CONFLICT,
+        title="This cannot be taken back",
+        happened=error.message,
+        kept=f"Nothing was changed.{decided}",
+        next_steps=[("See how the run goes on", address(review))],
+    )
+
+
+def _decided(decision: Decision) -> str:
+    who = decision.actor.get_full_name() or decision.actor.get_username()
+    return f"{inbox.decided_words(decision).lower()} by {who}"
 
 
 def reviews() -> ReviewQuerySet:

@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
 
 from agentops.http import AuthenticatedRequest, moment, signed_in
 from agentops.pages import problem
 from reviews import answers, page, services
+from reviews import undo as undoing
 from reviews.answers import NOT_ALLOWED, UNPROCESSABLE
 from reviews.decisions import registry
 from reviews.models import Review
@@ -46,6 +49,22 @@ def decide(request: AuthenticatedRequest, review_id: UUID, kind: str) -> HttpRes
         return answers.stale(request, review_id, error, sent)
     except BadInput as error:
         return _again(request, review, kind, sent, error)
+    return redirect("reviews:detail", review.pk)
+
+
+@require_POST
+@signed_in
+def undo(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
+    """403, 404, 405, 409 or back to the item, which is open again."""
+    review = get_object_or_404(answers.reviews(), pk=review_id)
+    decision_id = _number(request.POST.get("decision", "")) or None
+    try:
+        undoing.undo(review.pk, by=request.user, decision_id=decision_id)
+    except NotPermitted as error:
+        raise PermissionDenied(error.message) from error
+    except StaleReview as error:
+        return answers.too_late(request, review_id, error)
+    messages.success(request, "Taken back. Nothing was carried out; you hold the item.")
     return redirect("reviews:detail", review.pk)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from agentops import clock
-from reviews import inbox, rights
+from reviews import inbox, rights, undo
 from reviews import why as reasons
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionForm, DecisionKind
@@ -96,6 +96,7 @@ def of(review: Review, user: User) -> dict[str, Any]:
         "brief": _brief(steps),
         "meters": standing.meters(run),
         "run_chip": standing.chip(run),
+        "undo_s": undo.left_s(row.decision, user, now),
         "now": now,
     }
 

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -18,17 +18,23 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from agentops import clock, log
-from reviews import seal, searching
+from reviews import seal, searching, undo
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionKind
 from reviews.models import Decision, Review
 from reviews.models.review import ReviewStatus
 from reviews.rights import may_decide
-from reviews.stale import StaleReview, fresh, refuse_closed, refuse_if_held, standing
+from reviews.stale import (
+    StaleReview,
+    fresh,
+    lock_run,
+    refuse_closed,
+    refuse_if_held,
+    standing,
+)
 from runs import deciding, points
 from runs.canonical import Json, digest
 from runs.errors import BadInput, NotPermitted, Stale
-from runs.models import Run
 from runs.values import Verdict
 
 logger = logging.getLogger(__name__)
@@ -63,7 +69,7 @@ def decide(
     with log.bound(run=review.run_id):
         try:
             with transaction.atomic():
-                _lock_run(review.run_id)
+                lock_run(review.run_id)
                 return _decide(fresh(review_id), wanted)
         except StaleReview:
             raise
@@ -91,12 +97,6 @@ class _Wanted:
     payload: Mapping[str, Any]
 
 
-def _lock_run(run_id: UUID) -> None:
-    """The run before its review, as in every other transaction: no deadlock."""
-    run = Run.objects.select_for_update(no_key=True).filter(pk=run_id)
-    run.values_list("pk").first()
-
-
 @points.write("show anew")
 def _show_anew(review_id: UUID, parts: Sequence[str]) -> None:
     """Seal the item to what holds now, so that it can be decided on after a look.
@@ -105,7 +105,7 @@ def _show_anew(review_id: UUID, parts: Sequence[str]) -> None:
     """
     with transaction.atomic():
         review = Review.objects.get(pk=review_id)
-        _lock_run(review.run_id)
+        lock_run(review.run_id)
         review.refresh_from_db()
         sealed = deciding.reseal(review.run_id, sequence=review.sequence)
         Review.objects.open().filter(pk=review_id, version=review.version).update(
@@ -140,7 +140,7 @@ def _decide(review: Review, wanted: _Wanted) -> Decision:
         digest=_digest(review, verdict),
         seconds_taken=_seconds(wanted.seen_at, now),
         decided_at=now,
-        effective_at=now,
+        effective_at=now + timedelta(seconds=undo.window_s(review, kind, verdict)),
     )
     searching.remember(review.pk, decision.note)
     kind.apply(decision, verdict)

@@ -13,6 +13,7 @@ from reviews.decisions import registry
 from reviews.models import Decision, Review
 from reviews.models.review import ReviewStatus
 from runs.errors import Stale
+from runs.models import Run
 
 
 class StaleReview(Stale):
@@ -38,6 +39,12 @@ def fresh(review_id: UUID) -> Review:
     """The row as it is now; raises Review.DoesNotExist."""
     found = Review.objects.select_related("run__agent", "run__submitter", "holder")
     return found.get(pk=review_id)
+
+
+def lock_run(run_id: UUID) -> None:
+    """The run before its review, as in every other transaction: no deadlock."""
+    run = Run.objects.select_for_update(no_key=True).filter(pk=run_id)
+    run.values_list("pk").first()
 
 
 def standing(review: Review) -> Decision | None:

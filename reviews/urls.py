@@ -18,4 +18,5 @@ urlpatterns = [
     path("<uuid:review_id>/after/", views.after, name="after"),
     path("<uuid:review_id>/hold/", claim_views.hold, name="hold"),
     path("<uuid:review_id>/decide/<slug:kind>/", decision_views.decide, name="decide"),
+    path("<uuid:review_id>/undo/", decision_views.undo, name="undo"),
 ]

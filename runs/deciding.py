@@ -83,6 +83,8 @@ def resume(
 ) -> None:
     """Take a decision and let the run go on, from `wake_at` (now, if None).
 
+    With `wake_at` ahead it can be taken back until then (`runs.undoing`).
+
     Needs a transaction of the caller's; wakes a driver in it. Raises `Stale` if the
     run does not wait at that sequence or what was shown has changed since, and
     `BadInput` if the verdict does not fit.
@@ -97,7 +99,7 @@ def resume(
     facts = _facts(run)
     fitting.check_fits(run, facts, park, verdict)
     limits = fitting.topped_up(run, verdict)
-    step = _decision(run, park, verdict, by, now)
+    step = _decision(run, park, verdict, by, now, wake_at)
     facts = replace(facts, limits=limits, sequence=step.number)
     _settle_effect(run, park, verdict, step, by)
     if verdict.kind is V.ABORT:
@@ -127,9 +129,15 @@ def _progress(run: Run, step: Planned) -> Progress:
 
 
 def _decision(
-    run: Run, park: Mapping[str, Any], verdict: Verdict, by: User, now: datetime
+    run: Run,
+    park: Mapping[str, Any],
+    verdict: Verdict,
+    by: User,
+    now: datetime,
+    wake_at: datetime | None,
 ) -> Planned:
     call = park.get("call") or {}
+    is_later = wake_at is not None and wake_at > now
     return Planned(
         number=run.sequence + 1,
         kind=StepKind.DECISION,
@@ -141,6 +149,7 @@ def _decision(
             "effect": call.get("effect"),
             "reason": park["reason"],
             "actor": by.get_username(),
+            **({"park": dict(park)} if is_later else {}),
         },
         response={
             "kind": verdict.kind.value,

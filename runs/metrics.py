@@ -17,6 +17,7 @@ from django.db.models import (
 from agentops import clock
 from runs.models import Run, Step, Transition
 from runs.states import RunState, StepKind, StepStatus
+from runs.undone import TAKEN_BACK
 
 MODEL_KINDS = (StepKind.PLAN, StepKind.MODEL, StepKind.CHECK)
 ENDED = (StepStatus.SUCCEEDED, StepStatus.FAILED, StepStatus.OUTCOME_UNKNOWN)
@@ -29,7 +30,7 @@ def summary(run: Run) -> dict[str, Any]:
     waiting included. A model call is a plan, model or check step that ended;
     `error_rate` is the share of ended model and tool steps that failed or were
     answered with an error, 0..1. `human_escalations` counts how often the run was
-    parked. `cost` is in US dollars, as text.
+    parked, not decisions taken back. `cost` is in US dollars, as text.
     """
     steps = Step.objects.filter(run=run)
     found = _counted(steps)
@@ -71,6 +72,5 @@ def _elapsed_s(run: Run) -> float:
 
 
 def _escalations(run: Run) -> int:
-    return Transition.objects.filter(
-        run=run, to_state=RunState.AWAITING_HUMAN.value
-    ).count()
+    parks = Transition.objects.filter(run=run, to_state=RunState.AWAITING_HUMAN.value)
+    return parks.exclude(reason=TAKEN_BACK).count()

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runs import conversation, verdicts
+from runs import conversation, undone, verdicts
 from runs.canonical import Json, digest, size
 from runs.conversation import Message
 from runs.states import StepKind, StepStatus
@@ -37,7 +37,7 @@ class Progress(Turns):
         progress = cls()
         for message in opening:
             progress.add(message, 0)
-        for step in steps:
+        for step in undone.standing(steps):
             progress.take(step)
         return progress
 

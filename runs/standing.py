@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -77,8 +78,9 @@ def doing(run: Run, step: Step | None, tries: Sequence[Attempt] = ()) -> str:
         return str((run.park or {}).get("question", "A person is asked."))
     if state is RunState.COMPLETING:
         return "Delivering the result"
-    if tries and run.wake_at and run.wake_at > clock.now():
-        return _waiting_for_retry(run, tries[-1], step)
+    if run.wake_at and run.wake_at > clock.now():
+        retrying = _waiting_for_retry(run, tries[-1], step) if tries else ""
+        return retrying or _waiting(run.wake_at)
     if _is_unheld(run):
         return "Waiting for a worker"
     return _acting(step)
@@ -86,6 +88,12 @@ def doing(run: Run, step: Step | None, tries: Sequence[Attempt] = ()) -> str:
 
 def _is_unheld(run: Run) -> bool:
     return run.lease_until is None or run.lease_until < clock.now()
+
+
+def _waiting(wake_at: datetime) -> str:
+    """A decision that may still be taken back, or a retry whose tries are not known."""
+    seconds = (wake_at - clock.now()).total_seconds()
+    return f"Goes on in {words.coarse(max(seconds, 0))}"
 
 
 def _waiting_for_retry(run: Run, last: Attempt, step: Step | None) -> str:

@@ -26,6 +26,7 @@ from runs.canonical import Json, shorten
 from runs.models import Attempt, Step
 from runs.states import RunState, StepKind, StepStatus
 from runs.tools.base import titled
+from runs.undone import UNDO
 
 SAID = 90
 PROMPTED = frozenset({StepKind.PLAN, StepKind.MODEL, StepKind.CHECK})
@@ -73,6 +74,7 @@ DECIDED = {
     "supply": ("Result supplied", "good"),
     "plan": ("Plan changed", "good"),
     "abort": ("Aborted", "bad"),
+    UNDO: ("Taken back", ""),
 }
 
 
@@ -205,13 +207,18 @@ def outcome(step: Step, state: RunState = RunState.EXECUTING) -> tuple[str, str,
     if status.is_open:
         return _still_open(state)
     if status is StepStatus.SKIPPED:
-        return "", "Skipped", ""
+        return "", _skipped(step), ""
     if status is StepStatus.OUTCOME_UNKNOWN:
         return "Outcome unknown", _first_line(step.error_text), "bad"
     if status is StepStatus.FAILED:
         lead = ERROR_WORDS.get(step.error_class, "Failed")
         return lead, _first_line(step.error_text), "bad"
     return _OUTCOMES[StepKind(step.kind)](step)
+
+
+def _skipped(step: Step) -> str:
+    why = _first_line(step.error_text)
+    return f"Skipped: {why[0].lower()}{why[1:]}" if why else "Skipped"
 
 
 def _still_open(state: RunState) -> tuple[str, str, str]:

@@ -20,7 +20,9 @@ PROTOCOL = (
     "runs/leases.py",
     "runs/services.py",
     "runs/deciding.py",
+    "runs/undoing.py",
     "reviews/services.py",
+    "reviews/undo.py",
 )
 WRITES = {"create", "update", "bulk_create", "bulk_update", "save", "delete"} | {
     "get_or_create",

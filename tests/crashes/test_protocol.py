@@ -28,6 +28,7 @@ from tests.support.crashing import (
 
 pytestmark = pytest.mark.process
 
+UNDONE = ("undo", "take back")
 OVERTAKEN = ("late result", "overtaken")
 REACHED_ONLY_AFTER = {"inside reconcile": "inside register"}
 MOST_DEATHS = 40
@@ -39,6 +40,7 @@ EFFECTS = {
     "letters": {"register": 1, "post": 1},
     "overtaken": {"overtaken": 1},
     "changed": {"post": 1},
+    "undone": {"post": 1},
     "poison": {},
 }
 
@@ -98,6 +100,8 @@ def test_a_run_ends_as_it_should_wherever_its_process_dies(
 def _scenario(point: str) -> str:
     if point.endswith(OVERTAKEN):
         return "overtaken"
+    if point.endswith(UNDONE):
+        return "undone"
     if point.endswith("show anew"):
         return "changed"
     return "poison" if point.endswith("claim poisoned") else "letters"

@@ -31,9 +31,11 @@ django.setup()
 from django.contrib.auth.models import User
 from django.db.backends.signals import connection_created
 
-from reviews.models import Review
+from agentops import clock
+from reviews.models import Decision, Review
 from reviews.services import decide
 from reviews.stale import StaleReview
+from reviews.undo import undo
 from runs import engine, leases, points, policy, pricing, services, slots
 from runs.errors import LeaseLost, Transient
 from runs.llm.openai import OpenAIClient
@@ -132,6 +134,7 @@ SCENARIOS: dict[str, tuple[Turn, ...]] = {
     ),
     "overtaken": ((("overtaken", {"what": "o"}),),),
     "changed": ((("post", {"what": "c"}),),),
+    "undone": ((("post", {"what": "u"}),),),
     "poison": ((("look", {"page": "p"}),),),
 }
 
@@ -186,7 +189,7 @@ class Player:
         while not self._run_state().is_final:
             if self._run_state() is RunState.AWAITING_HUMAN:
                 self._decide()
-            else:
+            elif not self._took_back():
                 wait_until(self._claim_and_advance, what="a claim", pause_s=0.002)
         leases.end(self.owner)
 
@@ -238,6 +241,9 @@ class Player:
         if self.scenario == "changed":
             Tool.objects.get_or_create(name="post", defaults={"threshold": "0.99"})
             policy.forget()
+        if self.scenario == "undone":
+            window_s = 0 if self._decisions().exclude(undone_at=None) else 60
+            Tool.objects.update_or_create(name="post", defaults={"undo_s": window_s})
         review = Review.objects.open().get(run_id=self.run_id)
         kind, payload = _decision(self._run().park or {})
         with suppress(StaleReview):  # its call has changed: look again
@@ -249,6 +255,19 @@ class Player:
                 digest=review.digest,
                 **payload,
             )
+
+    def _took_back(self) -> bool:
+        """The first approval of what is to be undone, before it takes effect."""
+        waiting = self._decisions().filter(
+            undone_at=None, effective_at__gt=clock.later(1)
+        )
+        if self.scenario != "undone" or not waiting.exists():
+            return False
+        undo(Review.objects.get(run_id=self.run_id).pk, by=_boss())
+        return True
+
+    def _decisions(self) -> Any:
+        return Decision.objects.filter(review__run_id=self.run_id)
 
     def _run(self) -> Run:
         return Run.objects.get(pk=self.run_id)

@@ -56,6 +56,7 @@ class LiveProject:
             "EMAIL_FILE_PATH": str(self.mailbox),
             "AGENTOPS_VAR": str(self.folder / "var"),
             "AGENTOPS_BASE_URL": self.url,
+            "AGENTOPS_UNDO_IRREVERSIBLE_S": "0",
             "PYTHONUNBUFFERED": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
             processes.TOKEN: self._token,

@@ -11,6 +11,8 @@ for _name in list(os.environ):
     if re.match(r"(AGENTOPS|OPENAI|EMAIL|SECURE)_(?!TEST_)|DEBUG$", _name):
         del os.environ[_name]
 os.environ["SECRET_KEY"] = "only-for-tests"
+# What is approved happens at once; the tests of the window set it.
+os.environ["AGENTOPS_UNDO_IRREVERSIBLE_S"] = "0"
 
 from agentops.settings import *  # noqa: F403
 from agentops.settings import database
