@@ -58,6 +58,15 @@ class Product:
     afterwards_below: float = 0.85
     allow_self_decision: bool = False
 
+    # Notices: how long new items of a risk wait to go out together, what a message
+    # may name, how long one send may take, and which inner hosts it may reach
+    notify_every_high_s: float = 0.0
+    notify_every_medium_s: float = 3600.0
+    notify_every_low_s: float = 86_400.0
+    notify_titles: bool = True
+    notify_deadline_s: float = 10.0
+    notify_private_hosts: str = ""
+
     # The driver: who holds a run, for how long, and how it stops
     lease_s: float = 15.0
     heartbeat_s: float = 4.0
@@ -82,6 +91,9 @@ MAY_BE_ZERO = frozenset(
         "undo_s",
         "undo_irreversible_s",
         "afterwards_below",
+        "notify_every_high_s",
+        "notify_every_medium_s",
+        "notify_every_low_s",
     }
 )
 

@@ -14,7 +14,7 @@ from django.db.models import F
 from agentops.conf import product
 from reviews import alike, ranking, searching, telling
 from reviews.models import Review
-from reviews.models.review import ReviewStatus, Risk
+from reviews.models.review import ReviewKind, ReviewStatus, Risk
 from runs.canonical import Json, shorten
 from runs.models import Run
 from runs.states import RunState
@@ -30,8 +30,9 @@ def on_run_changed(sender: object, *, run: Run, change: RunChange, **_: Any) -> 
         return
     if change.from_state == RunState.AWAITING_HUMAN:
         cancel_review(run, change.at)
-    if change.to_state == RunState.ERROR:
-        telling.failed(run, change.at)
+        _follow_up(run, change.at)
+    if change.to_state.is_final:
+        telling.ended(run, change)
 
 
 def open_review(run: Run, park: Mapping[str, Json], at: datetime) -> Review:
@@ -56,6 +57,13 @@ def cancel_review(run: Run, at: datetime) -> None:
         holder=None,
         holder_until=None,
     )
+
+
+def _follow_up(run: Run, at: datetime) -> None:
+    """Tell of what the run waited for: it is decided or cancelled by now."""
+    waiting = run.reviews.filter(kind=ReviewKind.WAITING.value)
+    if review := waiting.order_by("-opened_at").first():
+        telling.closed(review, at)
 
 
 def _described(run: Run, park: Mapping[str, Json], at: datetime) -> dict[str, Any]:

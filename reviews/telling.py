@@ -1,34 +1,96 @@
 """Who is told of what: rows of the outbox, written with what they tell of.
 
-Runs in the transaction of the caller; `reviews.tasks` delivers afterwards.
+Runs in the transaction of the caller; `reviews.tasks` delivers afterwards, each row
+when its `next_at` has come. Whether a row is still wanted then is `reviews.wanted`'s
+to say, so nothing here has to be taken back when an item closes or opens again.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
 from agentops.conf import product
+from reviews import routing
 from reviews.models import Notification, Review
 from reviews.models.notification import NotificationStatus
-from reviews.notifiers import message
+from reviews.models.review import Risk
+from reviews.notifiers import events
+from reviews.routing import Address
 from runs import queue
 from runs.models import Agent, Run
+from runs.states import RunState
+from runs.values import RunChange
 
 DELIVER = "reviews.tasks.deliver"
-EMAIL = "email"
+FOLLOW_UP_WAIT_S = 15.0
+"""Decisions made within it are followed up in one message."""
 
 
 def opened(run: Run, review: Review, at: datetime) -> None:
-    """A run is parked: those who may decide are told."""
-    _tell(run, review, message.OPENED, _deciders_told(run), at)
+    """A run is parked: who may decide is told and reminded, who asked is told.
+
+    At the end of its time those who see every run hear of it as well.
+    """
+    told = _reached(_deciders_told(run), review.risk)
+    first_at = opens_at(review)
+    rows = _rows(review, events.OPENED, told, first_at)
+    for event in (events.REMINDER_HALF, events.REMINDER_LATE):
+        if (due := events.moment(event, review)) > first_at:
+            rows += _rows(review, event, told, due)
+    overseers = routing.addresses(_with("runs.view_all_runs"), review.risk)
+    rows += _rows(review, events.OVERDUE, overseers, review.due_at)
+    rows += _rows(review, events.PARKED, _asker(run, told), at)
+    _write(rows, at)
 
 
-def failed(run: Run, at: datetime) -> None:
-    """A run ended with an error: those who may decide are told, and who asked."""
-    _tell(run, None, message.FAILED, _concerned(run), at)
+def closed(review: Review, at: datetime) -> None:
+    """An item is decided, expired or cancelled: who was told of it hears that, too.
+
+    A decision that can be undone is told of when it takes effect.
+    """
+    decision = review.decisions.filter(undone_at=None).first()
+    at = max(at, decision.effective_at) if decision else at
+    told = review.notifications.filter(event=events.OPENED)
+    if decision is not None:  # a mail would tell them what they have just done
+        told = told.exclude(person=decision.actor_id, channel=routing.EMAIL)
+    next_at = at + timedelta(seconds=FOLLOW_UP_WAIT_S)
+    whom = told.values_list("person", "channel", "address")
+    rows = _rows(review, events.CLOSED, [Address(*one) for one in whom], next_at)
+    review.notifications.filter(
+        event=events.CLOSED, status=NotificationStatus.DROPPED.value
+    ).update(status=NotificationStatus.PENDING.value, attempts=0, next_at=next_at)
+    _write(rows, at)
+
+
+def ended(run: Run, change: RunChange) -> None:
+    """A run is over: who asked for it is told; of a failure who may decide as well."""
+    people, risk = User.objects.filter(pk=run.submitter_id, is_active=True), Risk.LOW
+    event = events.of_end(change.to_state)
+    if change.to_state == RunState.ERROR:
+        people, risk = _concerned(run), Risk.MEDIUM
+    elif event == events.ABORTED and change.actor == run.submitter.get_username():
+        return
+    told = routing.addresses(people, risk.value, at_least_mail=True)
+    _write([_row(run, None, event, address, change.at) for address in told], change.at)
+
+
+def opens_at(review: Review) -> datetime:
+    """When its first message goes out: with others, but in the first half of its time.
+
+    Others of that address that wait as well go along with the first that is due.
+    """
+    numbers = product()
+    every_s = {
+        Risk.HIGH.value: numbers.notify_every_high_s,
+        Risk.MEDIUM.value: numbers.notify_every_medium_s,
+        Risk.LOW.value: numbers.notify_every_low_s,
+    }[review.risk]
+    together_at = review.opened_at + timedelta(seconds=every_s)
+    return min(together_at, events.moment(events.REMINDER_HALF, review))
 
 
 def deciders(agent: Agent) -> QuerySet[User]:
@@ -51,26 +113,47 @@ def _with(permission: str) -> QuerySet[User]:
     return found
 
 
-def _tell(
-    run: Run, review: Review | None, event: str, people: QuerySet[User], at: datetime
-) -> None:
-    """An outbox row for each address, and their delivery."""
-    rows = [
-        Notification(
-            review=review,
-            run=run,
-            person=person,
-            event=event,
-            channel=EMAIL,
-            address=person.email,
-            status=NotificationStatus.PENDING.value,
-            created_at=at,
-            next_at=at,
-        )
-        for person in _one_per_address(people)
-    ]
+def _reached(people: QuerySet[User], risk: str) -> list[Address]:
+    """Where they want it; if nobody wants such a risk, everybody's mail gets it."""
+    return routing.addresses(people, risk) or routing.by_mail(people)
+
+
+def _asker(run: Run, told: Iterable[Address]) -> list[Address]:
+    """The submitter, unless they are told as somebody who may decide."""
+    if any(address.person_id == run.submitter_id for address in told):
+        return []
+    people = User.objects.filter(pk=run.submitter_id, is_active=True)
+    return routing.addresses(people, Risk.LOW.value, at_least_mail=True)
+
+
+def _rows(
+    review: Review, event: str, told: Iterable[Address], next_at: datetime
+) -> list[Notification]:
+    return [_row(review.run, review, event, address, next_at) for address in told]
+
+
+def _row(
+    run: Run, review: Review | None, event: str, address: Address, next_at: datetime
+) -> Notification:
+    return Notification(
+        review=review,
+        run=run,
+        person_id=address.person_id,
+        event=event,
+        channel=address.channel,
+        address=address.value,
+        status=NotificationStatus.PENDING.value,
+        next_at=next_at,
+    )
+
+
+def _write(rows: list[Notification], at: datetime) -> None:
+    """Add the rows that are not there yet, and have delivered what is due now."""
+    for row in rows:
+        row.created_at = at
     if rows:
-        Notification.objects.bulk_create(rows)
+        Notification.objects.bulk_create(rows, ignore_conflicts=True)
+    if any(row.next_at <= at for row in rows):
         queue.enqueue(DELIVER)
 
 
@@ -86,10 +169,3 @@ def _concerned(run: Run) -> QuerySet[User]:
     """Who may decide, and who asked for it."""
     ids = [*deciders(run.agent).values_list("pk", flat=True), run.submitter_id]
     return User.objects.filter(pk__in=ids, is_active=True)
-
-
-def _one_per_address(people: QuerySet[User]) -> list[User]:
-    by_address: dict[str, User] = {}
-    for person in people.exclude(email="").order_by("pk"):
-        by_address.setdefault(person.email.lower(), person)
-    return list(by_address.values())

@@ -4,9 +4,9 @@
     class Pager(Notifier):
         name = "pager"
 
-        def send(self, notification): ...
+        def send(self, address, said): ...
 
-`reviews.tasks` does the rest: due times, tries, backoff, giving up.
+`reviews.outbox` does the rest: due times, tries, backoff, giving up.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cache
 from importlib import import_module
 from typing import ClassVar, TypeVar
 
-from reviews.models import Notification
+from reviews.notifiers.message import Message
 from runs.errors import AgentOpsError
 
 _PACKAGE = "reviews.notifiers"
@@ -37,13 +37,24 @@ class Undeliverable(AgentOpsError):
 class Notifier:
     """One channel; there is one object of it per process, used by one thread.
 
-    `send` is called outside any transaction and must end within seconds.
+    `label` and `hint` are for the form in which people add a route. `groups` tells
+    that one message may speak of several items.
     """
 
     name: ClassVar[str]
+    label: ClassVar[str] = ""
+    hint: ClassVar[str] = ""
+    groups: ClassVar[bool] = True
 
-    def send(self, notification: Notification) -> None:
-        """Deliver it; raises `Undeliverable`."""
+    def clean(self, address: str) -> str:
+        """The address as it is kept; raises ValueError saying what is wrong."""
+        return address
+
+    def send(self, address: str, said: Message) -> None:
+        """Deliver it; raises `Undeliverable`.
+
+        Called outside any transaction; ends within `notify_deadline_s` or so.
+        """
         raise NotImplementedError
 
 
@@ -70,6 +81,12 @@ def find(name: str) -> Notifier:
     if name not in _notifiers:
         raise Undeliverable(f"There is no channel called {name}.", permanent=True)
     return _notifiers[name]
+
+
+def groups(name: str) -> bool:
+    """May one message of this channel speak of several items?"""
+    _discover()
+    return name in _notifiers and _notifiers[name].groups
 
 
 @cache

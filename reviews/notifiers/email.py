@@ -9,19 +9,27 @@ from django.core.validators import validate_email
 from django.forms import ValidationError
 from django.template.loader import render_to_string
 
-from reviews.models import Notification
-from reviews.notifiers import message
 from reviews.notifiers.base import Notifier, Undeliverable, notifier
+from reviews.notifiers.message import Message
 from runs.canonical import shorten
 
 
 @notifier
 class Email(Notifier):
     name = "email"
+    label = "E-mail"
+    hint = "ana@example.com"
 
-    def send(self, notification: Notification) -> None:
+    def clean(self, address: str) -> str:
+        try:
+            validate_email(address)
+        except ValidationError:
+            raise ValueError("This is no e-mail address.") from None
+        return address
+
+    def send(self, address: str, said: Message) -> None:
         """One message, as text and as HTML."""
-        mail = compose(notification)
+        mail = compose(address, said)
         try:
             mail.send()
         except smtplib.SMTPRecipientsRefused as error:
@@ -34,14 +42,10 @@ class Email(Notifier):
             raise _undeliverable(error, permanent=False) from error
 
 
-def compose(notification: Notification) -> EmailMultiAlternatives:
-    """The mail; raises `Undeliverable` if there is none to be made of it."""
-    address = notification.address
+def compose(address: str, said: Message) -> EmailMultiAlternatives:
+    """The mail; raises `Undeliverable` if the address is none."""
     try:
         validate_email(address)
-        said = message.of(notification)
-    except LookupError as error:
-        raise Undeliverable(str(error), permanent=True) from None
     except ValidationError:
         raise Undeliverable(
             f"{address} is no e-mail address.", permanent=True

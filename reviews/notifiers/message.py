@@ -1,116 +1,121 @@
-"""What a message about a review or a failed run says, whatever the channel.
+"""What a message says, whatever the channel: about one item, or about several.
 
-Nothing in it was written by a model or came from outside: no arguments, no tool
-results, no question of the agent, no name of a tool that does not exist. So no
-message can carry a link but ours.
+Its words are those of `phrases`: no arguments, no tool results, no question of the
+agent. Whoever renders it escapes it for the channel.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from functools import partial
 from uuid import UUID
 
 from django.urls import reverse
 from django.utils import timezone
 
 from agentops.conf import product
-from reviews.models import Notification, Review
-from runs.canonical import Json
-from runs.models import Run, Step
-from runs.states import ParkReason, StepKind, StepStatus
-from runs.tools import registry as tools
+from reviews.decisions import registry
+from reviews.models import Decision, Notification, Review
+from reviews.models.review import ReviewStatus
+from reviews.notifiers import events, phrases
+from reviews.notifiers.phrases import Call
+from runs.models import Run
+from runs.states import ParkReason
 
-LAST_CALLS = 5
-OPENED, FAILED = "opened", "failed"
-"""The events that messages tell of."""
-
-_WHY = {
-    ParkReason.LOW_CONFIDENCE: "The check is less sure than this tool needs.",
-    ParkReason.REVIEW_RULE: "One of the agent's review rules applies.",
-    ParkReason.ALWAYS_ASK: "This tool asks every time.",
-    ParkReason.UNTRUSTED_CONTENT: "The agent has read untrusted content before it.",
-    ParkReason.REPEATED_CALL: "The agent wants to make the same call again.",
-    ParkReason.CHECK_FAILED: "The check of the call gave no usable answer.",
-    ParkReason.CHANGED: "Something changed after the call was approved.",
-    ParkReason.QUESTION: "The agent asks a question.",
-    ParkReason.ESCALATION: "The agent hands the run over to a person.",
-    ParkReason.ANSWER: "The check is not sure of the final answer.",
-    ParkReason.BUDGET: "The next call does not fit the budget.",
-    ParkReason.INVALID_CALLS: "The agent keeps making calls that do not fit.",
-    ParkReason.NO_PROGRESS: "The agent goes round in circles.",
-    ParkReason.OPEN_PLAN: "The agent stopped with items of its plan left open.",
-    ParkReason.RETRIES: "All tries of a step have failed.",
-    ParkReason.FATAL: "A step failed for good.",
-    ParkReason.REFUSED: "The model declined to go on.",
-    ParkReason.CONTEXT: "The conversation no longer fits the model.",
-    ParkReason.OUTCOME_UNKNOWN: "Nobody knows whether a call took effect.",
-    ParkReason.POISON: "The run has stopped its worker several times.",
-}
-_OUTCOMES = {
-    StepStatus.PLANNED: "waiting",
-    StepStatus.STARTED: "started",
-    StepStatus.SUCCEEDED: "done",
-    StepStatus.FAILED: "failed",
-    StepStatus.OUTCOME_UNKNOWN: "outcome unknown",
-    StepStatus.SKIPPED: "not done",
-}
-
-
-@dataclass(frozen=True)
-class Call:
-    name: str
-    outcome: str
+LISTED = 20
+"""Items that a message about several names one by one."""
 
 
 @dataclass(frozen=True)
 class Message:
     """`what` is a verb in words, `calls` are oldest first, `link` is absolute.
 
-    `risk` and `due_at` are those of a review; `does` is what the link is for.
+    `risk` and `due_at` are those of a review; `does` is what the link is for. `key`
+    is the same in all messages about one thing; `closes` says that it is done with.
+    `items` are the single messages that this one sums up.
     """
 
+    event: str
+    key: str
     subject: str
     what: str
-    why: str
-    reason: str
-    agent: str
-    submitter: str
-    calls: tuple[Call, ...]
-    last_error: str
     link: str
     does: str
-    after: str
+    after: str = ""
+    why: str = ""
+    reason: str = ""
+    agent: str = ""
+    submitter: str = ""
+    calls: tuple[Call, ...] = ()
+    shows_calls: bool = False
+    last_error: str = ""
     risk: str = ""
     due_at: datetime | None = None
+    closes: bool = False
+    items: tuple[Message, ...] = ()
+
+    @property
+    def more(self) -> int:
+        """How many items are not named."""
+        return max(0, len(self.items) - LISTED)
+
+    @property
+    def listed(self) -> tuple[Message, ...]:
+        return self.items[:LISTED]
 
 
-def of(notification: Notification) -> Message:
-    """The message of an outbox row; LookupError if there is nothing to tell of."""
-    if notification.review is not None:
-        return of_review(notification.review)
-    if notification.event == FAILED:
-        return of_failure(notification.run)
-    raise LookupError(f"{notification.event} needs a review")
+def of(rows: Sequence[Notification]) -> Message:
+    """The message of these rows, which tell one address of the same event.
+
+    Times are in the current time zone. LookupError if there is nothing to tell of.
+    """
+    said = [_single(row) for row in rows]
+    return said[0] if len(said) == 1 else _summed_up(said)
 
 
-def of_review(review: Review) -> Message:
+def of_test() -> Message:
+    """Whether a route works."""
+    return Message(
+        event="test",
+        key="test",
+        subject="A test message from agentops",
+        what="This route works",
+        why="You asked for a test message. Nothing waits for you because of it.",
+        reason="Test",
+        link=_link("home"),
+        does="Open agentops",
+    )
+
+
+def _single(row: Notification) -> Message:
+    if row.review is not None and row.event in _OF_REVIEWS:
+        return _OF_REVIEWS[row.event](row.review)
+    if row.event in _OF_RUNS:
+        return _OF_RUNS[row.event](row.run)
+    raise LookupError(f"{row.event} needs a review")
+
+
+def _of_review(review: Review, *, event: str, lead: str = "") -> Message:
     """A run is parked: somebody has to decide."""
     run = review.run
-    due_at = timezone.localtime(review.due_at)
-    due = f"{due_at:%H:%M} {due_at.tzname()}"
     reason = ParkReason(review.reason)
-    what, label = _what(review), reason.label
+    what = phrases.what(review)
+    due_at = timezone.localtime(review.due_at)
+    subject = f"{what}: {reason.label.lower()}, {review.risk} risk, due {_time(due_at)}"
     return Message(
-        subject=f"{what}: {label.lower()}, {review.risk} risk, due {due}",
+        event=event,
+        key=_key(review),
+        subject=f"{lead}: {subject}" if lead else subject,
         what=what,
-        why=_why(review, reason),
-        reason=label,
+        why=phrases.why(review, reason),
+        reason=reason.label,
         agent=run.agent.name,
         submitter=run.submitter.get_username(),
-        calls=_last_calls(run),
-        last_error=_last_error(review),
+        calls=phrases.last_calls(run),
+        shows_calls=True,
+        last_error=phrases.last_error(review),
         link=_link("reviews:detail", review.pk),
         does="Look at it and decide",
         after="Nothing happens until somebody decides on that page."
@@ -120,84 +125,160 @@ def of_review(review: Review) -> Message:
     )
 
 
-def of_failure(run: Run) -> Message:
-    """A run ended with an error, and no decision can bring it back."""
-    name = run.agent.name
+def _of_closed(review: Review) -> Message:
+    """What became of an item: nobody needs to look at it any more."""
+    what, outcome = phrases.what(review), _outcome(review)
     return Message(
-        subject=f"{name}: a run failed",
+        event=events.CLOSED,
+        key=_key(review),
+        subject=f"{outcome}: {what}",
+        what=what,
+        why=f"{outcome}.",
+        reason="Closed",
+        agent=review.run.agent.name,
+        submitter=review.run.submitter.get_username(),
+        link=_link("reviews:detail", review.pk),
+        does="See what became of it",
+        after="It waits for nobody any more."
+        if review.status != ReviewStatus.EXPIRED.value
+        else "The run stays parked until somebody resumes or aborts it.",
+        closes=True,
+    )
+
+
+def _outcome(review: Review) -> str:
+    decision = review.decisions.filter(undone_at=None).select_related("actor").first()
+    if decision is not None:
+        return f"Decided by {decision.actor.get_username()} ({_kind(decision)})"
+    if review.status == ReviewStatus.EXPIRED.value:
+        return "Expired, nobody has decided"
+    return "Closed without a decision"
+
+
+def _kind(decision: Decision) -> str:
+    try:
+        return registry.find(decision.kind).words.lower()
+    except LookupError:
+        return decision.kind
+
+
+def _of_parked(review: Review) -> Message:
+    """To who asked for it; how others decide is not their business."""
+    said = _of_run(
+        review.run,
+        event=events.PARKED,
+        what="Your run waits for a person",
+        why="It goes on once somebody has decided.",
+    )
+    answers = review.run.agent.submitter_answers
+    if answers and review.reason == ParkReason.QUESTION.value:
+        return _of_run(
+            review.run,
+            event=events.PARKED,
+            what="Your run has a question for you",
+            why="It goes on once you have answered.",
+        )
+    return said
+
+
+def _of_run(
+    run: Run, *, event: str, what: str, why: str, after: str = "", brief: bool = True
+) -> Message:
+    return Message(
+        event=event,
+        key=f"run:{run.pk}:{event}",
+        subject=f"{run.agent.name}: {what[0].lower()}{what[1:]}",
+        what=what,
+        why=why,
+        reason=event.capitalize(),
+        agent=run.agent.name,
+        submitter=run.submitter.get_username(),
+        calls=() if brief else phrases.last_calls(run),
+        shows_calls=not brief,
+        last_error="" if brief else phrases.last_failure(run),
+        link=_link("runs:detail", run.pk),
+        does="Look at the run",
+        after=after,
+    )
+
+
+Of = Mapping[str, Callable[..., Message]]
+_OF_REVIEWS: Of = {
+    events.OPENED: partial(_of_review, event=events.OPENED),
+    events.REMINDER_HALF: partial(
+        _of_review, event=events.REMINDER_HALF, lead="Half of its time is over"
+    ),
+    events.REMINDER_LATE: partial(
+        _of_review, event=events.REMINDER_LATE, lead="Nearly overdue"
+    ),
+    events.OVERDUE: partial(_of_review, event=events.OVERDUE, lead="Overdue"),
+    events.CLOSED: _of_closed,
+    events.PARKED: _of_parked,
+}
+_OF_RUNS: Of = {
+    events.FINISHED: partial(
+        _of_run,
+        event=events.FINISHED,
+        what="Your run has finished",
+        why="Its result is on the page of the run.",
+    ),
+    events.ABORTED: partial(
+        _of_run,
+        event=events.ABORTED,
+        what="Your run was aborted",
+        why="A person ended it. What it had done stays done.",
+    ),
+    events.FAILED: partial(
+        _of_run,
+        event=events.FAILED,
         what="A run failed",
         why="It ended without a result, and no decision can bring it back.",
-        reason="Failed",
-        agent=name,
-        submitter=run.submitter.get_username(),
-        calls=_last_calls(run),
-        last_error=_last_failure(run),
-        link=_link("runs:detail", run.pk),
-        does="Look at what happened",
         after="Its effects stay as they are; the same task can be submitted again.",
+        brief=False,
+    ),
+}
+_SUMS = {
+    events.OPENED: "{} runs wait for a decision",
+    events.REMINDER_HALF: "{} runs still wait: half of their time is over",
+    events.REMINDER_LATE: "{} runs still wait and are nearly overdue",
+    events.OVERDUE: "{} runs are overdue",
+    events.CLOSED: "{} items are closed",
+    events.PARKED: "{} of your runs wait for a person",
+    events.FINISHED: "{} of your runs have finished",
+    events.ABORTED: "{} of your runs were aborted",
+    events.FAILED: "{} runs failed",
+}
+
+
+def _summed_up(said: Sequence[Message]) -> Message:
+    first = said[0]
+    words = _SUMS[first.event].format(len(said))
+    to_decide = first.event in (*events.TO_DECIDE, events.CLOSED)
+    return Message(
+        event=first.event,
+        key=first.key,
+        subject=words,
+        what=words,
+        link=_link("reviews:inbox" if to_decide else "runs:list"),
+        does="Open the inbox" if to_decide else "See the runs",
+        after="Opening a link decides nothing." if to_decide else "",
+        risk=first.risk,
+        closes=first.closes,
+        items=tuple(said),
     )
 
 
-def _link(name: str, pk: UUID) -> str:
-    return product().base_url.rstrip("/") + reverse(name, args=[pk])
+def _key(review: Review) -> str:
+    return f"review:{review.pk}"
 
 
-def _what(review: Review) -> str:
-    if not review.proposal:
-        return "Decide on a parked run"
-    return _tool_words(review.proposal["tool"])
+def _time(due_at: datetime) -> str:
+    """The time of day; with the date if it is another day."""
+    at = f"{due_at:%H:%M} {due_at.tzname()}"
+    today = timezone.localdate()
+    return at if due_at.date() == today else f"{due_at:%-d %b}, {at}"
 
 
-def _why(review: Review, reason: ParkReason) -> str:
-    """The reason with its figures: those we measured and the admin's own rules."""
-    figures = review.detail.get("figures", {})
-    said = [_WHY[reason]]
-    if "confidence" in figures and "threshold" in figures:
-        stated, needed = _percent(figures["confidence"]), _percent(figures["threshold"])
-        said.append(f"Stated {stated}, needed {needed}.")
-    if "budget" in figures:
-        said.append(f"{figures.get('used')} of {figures.get('limit')} used.")
-    rules = review.run.version.config.get("review_when", [])
-    said += [f"Rule: {rule}." for rule in rules if rule in figures.get("rules", [])]
-    return " ".join(said)
-
-
-def _percent(share: Json) -> str:
-    return f"{float(share) * 100:.0f} %"
-
-
-def _tool_words(name: str) -> str:
-    """A tool's own title: a model can call what does not exist, by any name."""
-    try:
-        return tools.get(name).title
-    except KeyError:
-        return "Unknown tool"
-
-
-def _last_calls(run: Run) -> tuple[Call, ...]:
-    steps = run.steps.filter(kind=StepKind.TOOL.value).order_by("-number")
-    return tuple(
-        Call(_tool_words(step.name), _outcome(step))
-        for step in reversed(steps[:LAST_CALLS])
-    )
-
-
-def _outcome(step: Step) -> str:
-    words = _OUTCOMES[StepStatus(step.status)]
-    if step.error_class:
-        return f"{words} ({step.error_class})"
-    response: Any = step.response
-    is_error = isinstance(response, dict) and response.get("is_error")
-    return "answered with an error" if is_error else words
-
-
-def _last_error(review: Review) -> str:
-    error: Json = review.detail.get("error")
-    if error:
-        return str(error.get("class", ""))
-    return _last_failure(review.run)
-
-
-def _last_failure(run: Run) -> str:
-    failed = run.steps.exclude(error_class="").order_by("-number")
-    return failed.values_list("error_class", flat=True).first() or ""
+def _link(name: str, pk: UUID | None = None) -> str:
+    path = reverse(name, args=[pk] if pk else [])
+    return product().base_url.rstrip("/") + path

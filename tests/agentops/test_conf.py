@@ -62,7 +62,7 @@ def test_the_documented_table_is_true():
 
     for field in fields(conf.Product):
         value = getattr(conf.Product(), field.name)
-        shown = str(value) if isinstance(value, str) else f"{float(value):g}"
+        shown = (value or "none") if isinstance(value, str) else f"{float(value):g}"
         told = documented[field.name]
         assert (told if isinstance(value, str) else f"{float(told):g}") == shown
 

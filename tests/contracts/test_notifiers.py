@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reviews.models import Notification
-from reviews.notifiers import base
+from reviews.notifiers import base, message
 from runs.states import StepKind, StepStatus
 from runs.tools import registry as tools
 from tests.support import factory
@@ -25,9 +25,9 @@ def letters():
 
 @pytest.fixture
 def outbox_row(db):
-    """Call it with a notifier's name: the row of a review full of foreign text."""
+    """Call it: the row of a review full of foreign text."""
 
-    def make(name):
+    def make():
         ana = factory.make_user("ana", "operators")
         run = factory.make_run(task=EVIL)
         call = factory.make_call(run, factory.MAIL | {"subject": EVIL}, title=EVIL)
@@ -46,9 +46,7 @@ def outbox_row(db):
             reasoning=EVIL,
             error={"class": "fatal", "text": EVIL},
         )
-        row = Notification.objects.get(person=ana)
-        row.channel = name
-        return row
+        return Notification.objects.get(person=ana, event="opened")
 
     return make
 
@@ -60,28 +58,24 @@ def test_it_is_found_by_its_name(notifier):
 
 @every_notifier
 def test_it_delivers(notifier, outbox_row, mailoutbox):
-    notifier.send(outbox_row(notifier.name))
+    notifier.send("ana@example.com", message.of([outbox_row()]))
 
     assert len(mailoutbox) == 1
 
 
 @every_notifier
-def test_it_carries_no_text_of_models_and_tools(notifier, outbox_row, mailoutbox):
-    notifier.send(outbox_row(notifier.name))
+def test_it_carries_no_text_of_models_and_tools_but_the_object(
+    notifier, outbox_row, mailoutbox
+):
+    notifier.send("ana@example.com", message.of([outbox_row()]))
 
-    said = mailoutbox[0].message().as_string()
-    assert "evil" not in said
-    assert "channel" not in said
-
-
-@every_notifier
-def test_it_gives_up_for_good_without_a_review(notifier, outbox_row):
-    row = outbox_row(notifier.name)
-    row.review = None
-
-    with pytest.raises(base.Undeliverable) as caught:
-        notifier.send(row)
-    assert caught.value.permanent
+    sent = mailoutbox[0]
+    page = sent.alternatives[0][0]
+    for text in (sent.subject, sent.body, page):
+        assert "evil" in text
+        assert text.count("evil[.]example") == text.count("evil")
+    assert "<b>" not in page
+    assert "<!channel>" not in page
 
 
 def test_a_channel_that_does_not_exist_is_undeliverable_for_good():

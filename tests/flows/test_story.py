@@ -12,6 +12,7 @@ from runs.models import Agent, Effect, Run, Step, Transition
 from runs.services import start
 from runs.values import Verdict, VerdictKind
 from tests.support.advance import provider, settle
+from tests.support.factory import make_user
 from tests.support.replies import calls, check, plan, text
 
 pytestmark = pytest.mark.django_db
@@ -101,3 +102,16 @@ def test_every_prompt_can_be_rebuilt_as_it_was_sent(agent, submitter):
     asked = Step.objects.filter(run=run, kind__in=["plan", "model", "check"])
     rebuilt = [history.prompt_of(run, step.number) for step in asked]
     assert rebuilt == [request.messages for request in model.requests]
+
+
+def test_who_asked_is_told_that_it_waits_and_that_it_is_done(agent):
+    sue = make_user("sue", "submitters")
+    script = [plan("Send"), calls(("send_email", MAIL)), check(0.62), text("Sent.")]
+
+    with provider(*script):
+        run = settle(start(agent=agent, by=sue, task="Report Q3"))
+        approve(run, User.objects.create_superuser("boss"))
+        settle(run)
+
+    told = run.notifications.filter(person=sue).order_by("pk")
+    assert [row.event for row in told] == ["parked", "finished"]

@@ -111,7 +111,7 @@ def test_everyone_who_may_decide_is_told_once():
 
     factory.park()
 
-    told = Notification.objects.values_list("address", flat=True)
+    told = told_now().values_list("address", flat=True)
     assert sorted(told) == ["ana@example.com", "ben@example.com"]
 
 
@@ -119,7 +119,7 @@ def test_the_delivery_is_enqueued_with_the_rows():
     factory.make_user("ana", "operators")
     before = queue.length()
 
-    factory.park()
+    factory.park(reason=ParkReason.OUTCOME_UNKNOWN)
 
     assert queue.length() == before + 1
 
@@ -132,7 +132,7 @@ def test_only_the_agents_deciders_are_told():
 
     factory.park(factory.make_run(agent))
 
-    assert [n.person for n in Notification.objects.all()] == [ana]
+    assert [n.person for n in told_now()] == [ana]
 
 
 def test_those_who_see_all_are_told_where_no_decider_may_decide():
@@ -143,7 +143,7 @@ def test_those_who_see_all_are_told_where_no_decider_may_decide():
 
     factory.park(factory.make_run(agent))
 
-    assert [n.person for n in Notification.objects.all()] == [ana]
+    assert [n.person for n in told_now()] == [ana]
 
 
 def test_the_submitter_is_told_only_if_they_may_decide():
@@ -151,12 +151,12 @@ def test_the_submitter_is_told_only_if_they_may_decide():
     agent = factory.make_agent()
 
     factory.park(factory.make_run(agent, by=ana))
-    assert Notification.objects.count() == 0
+    assert told_now().count() == 0
 
     agent.allow_self_decision = True
     agent.save()
     factory.park(factory.make_run(agent, by=ana))
-    assert Notification.objects.count() == 1
+    assert told_now().count() == 1
 
 
 @pytest.mark.parametrize("to", [RunState.ABORTED, RunState.EXECUTING])
@@ -190,6 +190,11 @@ def test_what_a_receiver_writes_is_rolled_back_with_the_run():
 
     assert Review.objects.count() == 0
     assert Notification.objects.count() == 0
+
+
+def told_now():
+    """The rows that tell of a new item."""
+    return Notification.objects.filter(event="opened")
 
 
 def _group_of(user):

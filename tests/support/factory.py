@@ -85,7 +85,7 @@ def make_run(agent: Agent | None = None, by: User | None = None, **fields: Any) 
     values: dict[str, Any] = {
         "agent": agent,
         "version": version,
-        "submitter": by or make_user("", "submitters"),
+        "submitter": by or make_user("", "submitters", email=""),
         "task": "Post the summary.",
         "system_digest": system.digest,
         "tools_digest": tools.digest,

@@ -183,6 +183,7 @@ def _environment(host: str, url: str) -> dict[str, str]:
             "DJANGO_SETTINGS_MODULE": "agentops.settings",
             "AGENTOPS_DEMO": "1",
             "AGENTOPS_BASE_URL": url,
+            "AGENTOPS_NOTIFY_EVERY_MEDIUM_S": "0",
             "AGENTOPS_HTTPS": "0",
             "SECURE_SSL_REDIRECT": "0",
             "ALLOWED_HOSTS": ",".join(hosts),

@@ -11,7 +11,7 @@ from django.core import mail as outbox
 
 from reviews import tasks
 from reviews.models import Notification
-from reviews.notifiers import email
+from reviews.notifiers import email, message
 from reviews.notifiers.base import Undeliverable
 from runs.states import ParkReason, RunState, StepKind, StepStatus
 from tests.support import factory
@@ -27,8 +27,8 @@ def review(configured):
 
 def compose(review, address="ana@example.com"):
     """The mail that tells somebody of a review."""
-    row = Notification(review=review, run=review.run, event="opened", address=address)
-    return email.compose(row)
+    row = Notification(review=review, run=review.run, event="opened")
+    return email.compose(address, message.of([row]))
 
 
 def texts(mail):
@@ -39,7 +39,9 @@ def texts(mail):
 def test_the_subject_says_verb_reason_risk_and_deadline(review):
     subject = compose(review).subject
 
-    assert subject.startswith("Post letter: low confidence, medium risk, due ")
+    assert subject.startswith(
+        "Post letter: Post to analytics@example.com: low confidence, medium risk, due "
+    )
     assert subject.endswith("UTC")
 
 
@@ -62,7 +64,7 @@ def test_there_is_one_link_in_each_part(review):
 
 def test_it_has_no_arguments(review):
     for text in texts(compose(review)):
-        assert "analytics@example.com" not in text
+        assert "Q3 2024 Revenue Summary" not in text
         assert "September" not in text
 
 
@@ -173,7 +175,7 @@ def test_a_real_server_receives_it(settings, unused_port):
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", unused_port
         settings.EMAIL_USE_TLS = settings.EMAIL_USE_SSL = False
         factory.make_user("ana", "operators")
-        factory.park()
+        factory.park(reason=ParkReason.OUTCOME_UNKNOWN)
 
         assert tasks.deliver()["sent"] == 1
     finally:
@@ -184,7 +186,7 @@ def test_a_real_server_receives_it(settings, unused_port):
     assert mail["Auto-Submitted"] == "auto-generated"
     kinds = [part.get_content_type() for part in mail.walk()]
     assert kinds == ["multipart/alternative", "text/plain", "text/html"]
-    assert Notification.objects.get().status == "sent"
+    assert Notification.objects.get(event="opened").status == "sent"
 
 
 def test_a_server_that_is_not_there_means_later(settings, unused_port):
@@ -192,10 +194,11 @@ def test_a_server_that_is_not_there_means_later(settings, unused_port):
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", unused_port
     settings.EMAIL_USE_TLS = settings.EMAIL_USE_SSL = False
     factory.make_user("ana", "operators")
-    factory.park()
+    factory.park(reason=ParkReason.OUTCOME_UNKNOWN)
 
     assert tasks.deliver()["later"] == 1
-    assert "ConnectionRefusedError" in Notification.objects.get().error
+    row = Notification.objects.get(event="opened")
+    assert "ConnectionRefusedError" in row.error
 
 
 @pytest.fixture
