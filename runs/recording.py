@@ -8,6 +8,7 @@ ORM in one transaction, as everything does on SQLite.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 from uuid import UUID
 
@@ -36,6 +37,8 @@ def commit(record: Record) -> None:
     """
     for move in record.moves:
         states.check(move.old, move.new)
+    if marks := record.marks:
+        record = replace(record, fields={**record.fields, **marks})
     is_one = connection.vendor == "postgresql" and recording_sql.fits(record)
     write = _write_at_once if is_one else _write
     if is_one and not any(map(_is_news, record.moves)):

@@ -92,6 +92,7 @@ class Planned:
         )
 
 
+_BAD = frozenset({StepStatus.FAILED, StepStatus.OUTCOME_UNKNOWN})
 RELEASED: dict[str, Any] = {"lease_owner": "", "lease_until": None, "wake_at": None}
 """The columns of a run that no driver has anything to do with."""
 
@@ -178,6 +179,18 @@ class Record:
     moves: tuple[Move, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict)
     effect: Settled | None = None
+
+    @property
+    def marks(self) -> dict[str, Any]:
+        """The columns by which lists find the run, where this changes them."""
+        marks: dict[str, Any] = {}
+        if self.result is not None and self.result.status in _BAD:
+            marks["had_error"] = True
+        if self.moves and self.moves[-1].new.is_final:
+            marks["outcome"] = self.moves[-1].new.value
+        if self.moves and self.moves[-1].new is RunState.ERROR:
+            marks["had_error"] = True
+        return marks
 
     @property
     def sequence(self) -> int:

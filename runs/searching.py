@@ -1,8 +1,8 @@
 """Finding rows by the words of their search text: one rule for runs and for reviews.
 
 A row is found when it has every word of the query, or a word that begins so. PostgreSQL
-answers from an index of words (`document` is its expression, word for word); SQLite
-compares texts, so there a part of a word is enough.
+answers from an index of words; SQLite compares texts, so there a part of a word is
+enough.
 """
 
 from __future__ import annotations
@@ -16,18 +16,10 @@ from django.db.models import F, Func, Q
 
 COLUMN = "search_text"
 JOINTS = "@._-/:=+"
-"""Taken for spaces, so that a part of an address or of an amount is a word."""
+"""Taken for spaces, as in the index, so that a part of an address is a word."""
 MOST_WORDS = 12
 
 R = TypeVar("R", bound="models.QuerySet[Any]")
-
-
-def document(column: str) -> str:
-    """SQL of the words in a column; indexes are made of the very same."""
-    blanks = " " * len(JOINTS)
-    return (
-        f"to_tsvector('simple'::regconfig, translate({column}, '{JOINTS}', '{blanks}'))"
-    )
 
 
 class _Has(Func):
@@ -40,7 +32,7 @@ class _Has(Func):
 
 
 class _Words(Func):
-    template = document("%(expressions)s")
+    function = "agentops_words"  # of migration runs/0005; the indexes are made of it
     output_field = models.TextField()
 
 

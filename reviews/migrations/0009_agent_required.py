@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("reviews", "0008_fill_agent"),
-        ("runs", "0004_failures"),
+        ("runs", "0003_desk"),
     ]
 
     operations = [

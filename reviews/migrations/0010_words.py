@@ -6,16 +6,12 @@ from django.apps.registry import Apps
 from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-# As in runs.searching.document: the index serves the very same expression only.
-WORDS = (
-    "to_tsvector('simple'::regconfig, translate(search_text, '@._-/:=+', '        '))"
-)
-
 
 def add(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
     if editor.connection.vendor == "postgresql":
         editor.execute(
-            f"CREATE INDEX review_words ON reviews_review USING gin ({WORDS})"
+            "CREATE INDEX review_words ON reviews_review"
+            " USING gin (agentops_words(search_text))"
         )
         editor.execute("ANALYZE reviews_review")  # how common a word is
 
@@ -26,6 +22,6 @@ def drop(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("reviews", "0009_agent_required")]
+    dependencies = [("reviews", "0009_agent_required"), ("runs", "0005_words")]
 
     operations = [migrations.RunPython(add, drop)]

@@ -41,6 +41,8 @@ class Run(models.Model):
     of the newest step. `wake_at` is set while there is something to do; `state` and
     the counters stay out of every index, so that a step's update is heap-only; and
     PostgreSQL reads every check of a table anew at every write, so there are few.
+    `outcome` is the final state, "" before, and `had_error` that a step failed or that
+    it is an error: unlike `state` they may be in an index, as most steps leave them be.
     A fork has the steps of `forked_from` before `fork_step`, and shares its root.
     """
 
@@ -52,7 +54,9 @@ class Run(models.Model):
         "self", models.PROTECT, null=True, related_name="copies", db_index=False
     )
     fork_step = models.IntegerField(null=True)
-    agent = models.ForeignKey(Agent, models.PROTECT, related_name="runs")
+    agent = models.ForeignKey(
+        Agent, models.PROTECT, related_name="runs", db_index=False
+    )
     version = models.ForeignKey(
         AgentVersion, models.PROTECT, related_name="runs", db_index=False
     )
@@ -91,6 +95,8 @@ class Run(models.Model):
 
     output = models.TextField(blank=True)
     error = models.TextField(blank=True)
+    outcome = models.CharField(max_length=20, blank=True)
+    had_error = models.BooleanField(default=False)
     search_text = models.TextField(blank=True)
     created_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
@@ -115,7 +121,24 @@ class Run(models.Model):
                 condition=Q(parked_at__isnull=False),
                 name="run_parked",
             ),
-            # the list of all runs, and one person's
+            # lists of what has ended so, of what is at work, of what met an error
+            models.Index(
+                fields=["outcome", "-created_at"],
+                condition=~Q(outcome=""),
+                name="run_of_outcome",
+            ),
+            models.Index(
+                fields=["-created_at"],
+                condition=Q(finished_at=None, parked_at=None),
+                name="run_at_work",
+            ),
+            models.Index(
+                fields=["-created_at"],
+                condition=Q(had_error=True),
+                name="run_with_error",
+            ),
+            # the list of all runs, one agent's, and one person's
+            models.Index(fields=["agent", "-created_at"], name="run_of_agent"),
             models.Index(fields=["-created_at"], name="run_newest"),
             models.Index(fields=["submitter", "-created_at"], name="run_of_submitter"),
         ]

@@ -64,10 +64,6 @@ class Step(models.Model):
             models.Index(
                 fields=["planned_at"], condition=Q(kind="check"), name="step_checks"
             ),
-            # which runs have met an error; a step that succeeds does not touch it
-            models.Index(
-                fields=["run"], condition=~Q(error_class=""), name="step_failures"
-            ),
         ]
         constraints = [
             models.UniqueConstraint(

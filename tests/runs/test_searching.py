@@ -61,7 +61,7 @@ def test_an_index_answers(db, table):
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
         cursor.execute(
-            f"EXPLAIN SELECT 1 FROM {table} WHERE {searching.document('search_text')}"  # noqa: S608
+            f"EXPLAIN SELECT 1 FROM {table} WHERE agentops_words(search_text)"  # noqa: S608
             " @@ to_tsquery('simple', 'summary:*')"
         )
         plan = "\n".join(line for (line,) in cursor.fetchall())

@@ -108,7 +108,8 @@ def test_the_list_shows_what_the_person_may_see(as_submitter, people):
 def test_filters_are_in_the_address(as_operator, people, query, found):
     task = "Count apples."
     make_run(submitter=people.submitter, task=task, search_text=task.lower())
-    done = {"state": "completed", "finished_at": clock.now(), "wake_at": None}
+    ended = {"state": "completed", "outcome": "completed"}
+    done = {**ended, "finished_at": clock.now(), "wake_at": None}
     make_run(task="Count pears.", **done)
 
     runs = as_operator.get(f"{reverse('runs:list')}?{query}").context["page"].runs
