@@ -218,13 +218,6 @@ def test_the_end_of_a_run_is_two_moves_and_no_step(run, write):
     assert states == ["completing", "completed"]
 
 
-def test_a_run_that_met_an_error_is_marked_for_lists(run):
-    recording.commit(Record(fence(run), result(status=StepStatus.FAILED)))
-
-    run.refresh_from_db()
-    assert (run.had_error, run.outcome) == (True, "")
-
-
 def test_a_park_is_kept_as_json(run, write):
     park = {"reason": "question", "call": None, "figures": {"n": [1]}}
     fields = {"park": park, "park_reason": "question", "parked_at": LATER}

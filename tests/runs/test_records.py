@@ -7,8 +7,10 @@ from uuid import UUID
 
 import pytest
 
+from runs import recording
 from runs.records import Fence, Move, Record, Result
 from runs.states import RunState, StepStatus
+from tests.support.rows import make_run
 
 FENCE = Fence(UUID(int=1), 1, "owner")
 NOW = datetime(2026, 9, 30, tzinfo=UTC)
@@ -41,3 +43,15 @@ def test_an_end_as_an_error_marks_it_as_well():
 
 def test_a_park_is_no_outcome():
     assert marks(state=RunState.AWAITING_HUMAN) == {}
+
+
+@pytest.mark.django_db
+def test_marks_are_written_with_the_commit():
+    run = make_run(sequence=1, state="executing", lease_owner="owner")
+    move = Move(RunState.EXECUTING, RunState.ERROR, "nobody can help", "w", NOW)
+    fields = {"finished_at": NOW}
+
+    recording.commit(Record(Fence(run.pk, 1, "owner"), moves=(move,), fields=fields))
+
+    run.refresh_from_db()
+    assert (run.outcome, run.had_error) == ("error", True)
