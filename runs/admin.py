@@ -8,14 +8,16 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from runs.admin_forms import AgentForm, PriceForm, ToolForm
+from agentops import clock
+from runs import words
+from runs.admin_forms import AgentForm, GuidanceForm, PriceForm, ToolForm
 from runs.agents import publish
 from runs.canonical import shorten
 from runs.models import (
@@ -24,6 +26,7 @@ from runs.models import (
     Attempt,
     Driver,
     Effect,
+    Guidance,
     Price,
     Run,
     Step,
@@ -79,7 +82,7 @@ class AgentAdmin(admin.ModelAdmin):
     search_fields = ("name", "slug", "description", "prompt")
     prepopulated_fields = {"slug": ("name",)}
     filter_horizontal = ("deciders",)
-    readonly_fields = ("updated_at",)
+    readonly_fields = ("updated_at", "kept")
     inlines = (VersionInline,)
     fieldsets = (
         (None, {"fields": ("name", "slug", "description", "enabled", "updated_at")}),
@@ -103,6 +106,7 @@ class AgentAdmin(admin.ModelAdmin):
             {"fields": ("grants", "threshold", "review_when", "check_answer")},
         ),
         ("Budgets", {"fields": ("limits",)}),
+        ("Kept guidance", {"fields": ("kept",)}),
         (
             "Who decides",
             {"fields": ("deciders", "allow_self_decision", "has_reviewer")},
@@ -112,6 +116,13 @@ class AgentAdmin(admin.ModelAdmin):
     @admin.display(description="model", ordering="model")
     def shown_model(self, agent: Agent) -> str:
         return agent.model or "the default"
+
+    @admin.display(description="given to every new run")
+    def kept(self, agent: Agent) -> SafeString | str:
+        rows = agent.guidance.filter(enabled=True) if agent.pk else []
+        lines = ((_page("guidance", row.pk), shorten(row.text, 200)) for row in rows)
+        listed = format_html_join("", '<li><a href="{}">{}</a></li>', lines)
+        return format_html("<ul>{}</ul>", listed) if listed else "none"
 
     @admin.display(description="version")
     def newest(self, agent: Agent) -> str:
@@ -200,6 +211,44 @@ def _spec(tool: Tool) -> ToolSpec | None:
         return registry.get(tool.name)
     except KeyError:
         return None
+
+
+def _page(model: str, pk: Any) -> str:
+    return reverse(f"admin:runs_{model}_change", args=[pk])
+
+
+@admin.register(Guidance)
+class GuidanceAdmin(admin.ModelAdmin):
+    """Words kept for later runs; what runs have started with stays theirs."""
+
+    form = GuidanceForm
+    list_display = ("__str__", "scope", "owner", "expires_at", "enabled", "used")
+    list_filter = ("enabled", "agent", "tool")
+    list_select_related = ("agent", "owner")
+    search_fields = ("text",)
+    fields = (*GuidanceForm.Meta.fields, "owner", "created_at", "used")
+    readonly_fields = ("owner", "created_at", "used")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Guidance]:
+        rows: QuerySet[Guidance] = super().get_queryset(request)
+        return rows.annotate(runs_since=Count("runs"))
+
+    def save_model(
+        self, request: HttpRequest, obj: Guidance, form: ModelForm, change: bool
+    ) -> None:
+        if not change:
+            obj.owner = request.user  # type: ignore[assignment] # signed in
+            obj.created_at = clock.now()
+        super().save_model(request, obj, form, change)
+
+    @admin.display(description="holds for")
+    def scope(self, row: Guidance) -> str:
+        return row.agent.name if row.agent else f"every agent with {row.tool}"
+
+    @admin.display(description="used", ordering="runs_since")
+    def used(self, row: Guidance) -> str:
+        since = getattr(row, "runs_since", 0)
+        return f"in {words.plural(since, 'run')} since"
 
 
 @admin.register(Price)

@@ -12,9 +12,10 @@ import jsonschema
 from django import forms
 
 from runs import budgets
-from runs.canonical import Json
+from runs.canonical import Json, clean_text
 from runs.errors import BadInput
-from runs.models import Agent, Price, Tool
+from runs.guidance import MAX_LENGTH
+from runs.models import Agent, Guidance, Price, Tool
 from runs.tools import registry
 from runs.values import Policy
 
@@ -229,3 +230,37 @@ def schema_problems(schema: Json) -> list[str]:
 def _refuse(problems: list[str]) -> None:
     if problems:
         raise forms.ValidationError(problems)
+
+
+class GuidanceForm(forms.ModelForm):
+    """Kept guidance: for one agent or for one tool, never for both."""
+
+    tool = forms.ChoiceField(required=False, choices=())
+
+    class Meta:
+        model = Guidance
+        fields = ("agent", "tool", "text", "enabled", "expires_at")
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        names = {*(spec.name for spec in registry.all_specs()), self.instance.tool} - {
+            ""
+        }
+        choices = [("", "any"), *((name, name) for name in sorted(names))]
+        self.fields["tool"] = forms.ChoiceField(
+            required=False,
+            choices=choices,
+            help_text="For every agent that may use it. Either this or an agent.",
+        )
+
+    def clean_text(self) -> str:
+        text = clean_text(self.cleaned_data["text"]).strip()
+        if len(text) > MAX_LENGTH:
+            raise forms.ValidationError(f"At most {MAX_LENGTH:,} characters.")
+        return text
+
+    def clean(self) -> dict[str, Any]:
+        entered = super().clean() or {}
+        if bool(entered.get("agent")) == bool(entered.get("tool")):
+            raise forms.ValidationError("Choose an agent or a tool, one of the two.")
+        return entered

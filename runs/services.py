@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 
 from agentops import clock
 from agentops.conf import product
-from runs import budgets, history, points, policy, queue, recording, records
+from runs import budgets, guidance, history, points, policy, queue, recording, records
 from runs.agents import publish
 from runs.canonical import Json, clean_object, clean_text
 from runs.errors import BadInput, LeaseLost, NotPermitted, Stale
@@ -111,6 +111,8 @@ def _create(
         system, tools = history.keep(config.prompt), history.keep(_schemas(config))
         Blob.objects.bulk_create([system, tools], ignore_conflicts=True)
         now = clock.now()
+        kept = guidance.in_force(agent, _usable(config), now)
+        texts = guidance.texts(kept)
         run = Run.objects.create(
             agent=agent,
             version=version,
@@ -119,15 +121,21 @@ def _create(
             task=task,
             inputs=inputs,
             limits=limits,
+            guidance=texts,
             system_digest=system.digest,
             tools_digest=tools.digest,
-            search_text=f"{task}\n{agent.name}".lower(),
+            search_text="\n".join([task, agent.name, *texts]).lower(),
             created_at=now,
             wake_at=now,
         )
+        guidance.given_to(run, kept)
         queue.wake()
         points.reach("inside start")
     return run
+
+
+def _usable(config: AgentConfig) -> list[str]:
+    return policy.live().toolbox(config).allowed
 
 
 def _schemas(config: AgentConfig) -> list[Json]:

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+from reviews.decisions import keeping
 from reviews.decisions.base import DecisionForm, DecisionKind, WordsField
 from reviews.decisions.registry import decision_kind
-from reviews.models import Review
+from reviews.models import Decision, Review
 from runs.canonical import Json
 from runs.states import ParkReason
 from runs.values import Verdict, VerdictKind
 
 
 class ApproveForm(DecisionForm):
+    """`cleaned_data` has "note", and "holds" and "days" where it is to be kept."""
+
     note = WordsField(
         required=False,
         label="Note to the agent",
         help_text="The agent reads it after the result of the call.",
     )
+
+    def __init__(
+        self, data: Mapping[str, Any] | None = None, *, review: Review, kind: str = ""
+    ) -> None:
+        super().__init__(data, review=review, kind=kind)
+        keeping.add_to(self, review)
+
+    def clean(self) -> dict[str, Any]:
+        note = self.cleaned_data.get("note", "")
+        return {"note": note} | keeping.taken(self, "note")
 
 
 def approve_words(review: Review) -> str:
@@ -46,3 +60,13 @@ class Approve(DecisionKind):
 
     def to_verdict(self, review: Review, cleaned_data: Mapping[str, Json]) -> Verdict:
         return Verdict(VerdictKind.APPROVE, note=str(cleaned_data.get("note", "")))
+
+    def apply(self, decision: Decision, verdict: Verdict) -> None:
+        super().apply(decision, verdict)
+        keeping.keep(decision, "note")
+
+    def take_back(self, decision: Decision) -> None:
+        keeping.take_back(decision)
+
+    def note(self, cleaned_data: Mapping[str, Json]) -> str:
+        return keeping.said(cleaned_data, "note")

@@ -122,6 +122,9 @@ class DecisionKind:
             wake_at=decision.effective_at,
         )
 
+    def take_back(self, decision: Decision) -> None:
+        """What else goes when it is undone in its window; the run is put back anyway."""
+
     def note(self, cleaned_data: Mapping[str, Json]) -> str:
         """The words of the person, for lists of decisions."""
         return str(cleaned_data.get("note") or cleaned_data.get("text") or "")

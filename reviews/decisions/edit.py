@@ -7,10 +7,11 @@ from typing import Any
 
 from django import forms
 
+from reviews.decisions import keeping
 from reviews.decisions.base import DecisionForm, DecisionKind, WordsField
 from reviews.decisions.registry import decision_kind
 from reviews.decisions.schema_fields import Argument, arguments_of
-from reviews.models import Review
+from reviews.models import Decision, Review
 from runs import deciding
 from runs.canonical import Json, clean_object
 from runs.errors import BadInput
@@ -41,13 +42,15 @@ class EditForm(DecisionForm):
         for argument in self.arguments:
             self.fields[PREFIX + argument.name] = argument.field()
         self.fields["note"] = note
+        keeping.add_to(self, review)
 
     def clean(self) -> dict[str, Any]:
         arguments: dict[str, Json] = {}
         for argument in self.arguments:
             self._take(argument, arguments)
         note = self.cleaned_data.get("note", "")
-        return {"arguments": arguments, "note": note}
+        kept = keeping.taken(self, "note")
+        return {"arguments": arguments, "note": note} | kept
 
     def _take(self, argument: Argument, into: dict[str, Json]) -> None:
         name = PREFIX + argument.name
@@ -101,6 +104,16 @@ class Edit(DecisionKind):
         except BadInput as error:
             raise BadInput(_by_field(error.fields, review)) from None
         return Verdict(VerdictKind.APPROVE, note=note, arguments=call.arguments)
+
+    def apply(self, decision: Decision, verdict: Verdict) -> None:
+        super().apply(decision, verdict)
+        keeping.keep(decision, "note")
+
+    def take_back(self, decision: Decision) -> None:
+        keeping.take_back(decision)
+
+    def note(self, cleaned_data: Mapping[str, Json]) -> str:
+        return keeping.said(cleaned_data, "note")
 
 
 def _by_field(problems: Mapping[str, str], review: Review) -> dict[str, str]:

@@ -1,11 +1,12 @@
-"""What people do themselves: results supplied by hand, and plans changed."""
+"""What people do themselves: results supplied, words kept, plans changed."""
 
 from __future__ import annotations
 
 import pytest
 from django.db import transaction
 
-from runs import deciding
+from agentops import clock
+from runs import deciding, guidance, history
 from runs.errors import BadInput
 from runs.models import Effect
 from runs.services import start
@@ -102,6 +103,22 @@ def test_a_result_is_needed(run, boss):
 
     with pytest.raises(BadInput):
         supply(run, boss, "")
+
+
+# Kept guidance
+
+
+def test_kept_guidance_opens_every_prompt_and_is_proved(run, boss):
+    guidance.keep("Be brief.", by=boss, at=clock.now(), agent=run.agent)
+
+    with provider(calls(("echo", {"text": "a"})), text("Done.")) as model:
+        later = settle(start(agent=run.agent, by=boss, task="Post a letter"))
+
+    for request in model.requests:
+        assert request.messages[0]["content"].endswith("- Be brief.")
+    asked = later.steps.filter(kind="model")
+    rebuilt = [history.prompt_of(later, step.number) for step in asked]
+    assert rebuilt == [request.messages for request in model.requests]
 
 
 # Plans

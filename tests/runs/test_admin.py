@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from agentops import clock
 from reviews import services
+from runs import guidance
 from runs.models import Agent, AgentVersion, Attempt, Driver, Price, Tool
 from runs.tool_rows import sync_tools
 from runs.tools import registry
@@ -22,7 +23,7 @@ OURS = [
     for model in admin.site._registry
     if model._meta.app_label in {"runs", "reviews"}
 ]
-EDITABLE = {"agent", "tool", "price"}
+EDITABLE = {"agent", "tool", "price", "guidance"}
 every_model = pytest.mark.parametrize("model", OURS, ids=lambda m: m._meta.model_name)
 
 
@@ -102,6 +103,7 @@ def one_of_each():
     services.decide(
         review.pk, by=ana, kind="approve", item_version=1, digest=review.digest
     )
+    guidance.keep("Mind the rounding.", by=ana, at=now, agent=run.agent)
     Price.objects.create(model="local", input=0, output=0)
     Driver.objects.create(
         owner="one", host="here", slot=1, pid=1, started_at=now, beat_at=now
