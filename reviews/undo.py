@@ -84,6 +84,7 @@ def undo(review_id: UUID, *, by: User, decision_id: int | None = None) -> Review
                 lock_run(review.run_id)
                 decision = _decision(fresh(review_id), by, decision_id)
                 _take_back(decision, by)
+                registry.find(decision.kind).take_back(decision)
                 points.reach("inside undo")
         except StaleReview:
             raise

@@ -22,7 +22,8 @@ def in_force(agent: Agent, tools: Collection[str], at: datetime) -> list[Guidanc
     """
     meant = Q(agent=agent) | Q(tool__in=[name for name in tools if name])
     lasting = Q(expires_at=None) | Q(expires_at__gt=at)
-    return list(Guidance.objects.filter(meant, lasting, enabled=True))
+    begun = Guidance.objects.filter(created_at__lte=at, enabled=True)
+    return list(begun.filter(meant, lasting))
 
 
 def texts(kept: Sequence[Guidance]) -> list[str]:

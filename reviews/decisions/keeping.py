@@ -76,7 +76,7 @@ def keep(decision: Decision, words: str) -> None:
     guidance.keep(
         payload[words],
         by=decision.actor,
-        at=now,
+        at=decision.effective_at,
         agent=review.run.agent if holds == AGENT else None,
         tool=review.tool if holds == TOOL else "",
         until=now + timedelta(days=days) if days else None,
@@ -84,9 +84,9 @@ def keep(decision: Decision, words: str) -> None:
 
 
 def take_back(decision: Decision) -> None:
-    """Nothing that an undone decision kept stays, unless a run has started with it."""
+    """Nothing that an undone decision kept stays; no run has started with it yet."""
     kept = Guidance.objects.filter(
-        owner=decision.actor, created_at=decision.decided_at, runs=None
+        owner=decision.actor, created_at=decision.effective_at
     )
     kept.delete()
 

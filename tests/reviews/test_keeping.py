@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 from django import forms
 
-from reviews import services
+from reviews import services, undo
 from reviews.decisions import registry
 from runs.errors import BadInput
-from runs.models import Guidance
+from runs.models import Guidance, Tool
 from runs.tools import registry as tools
 from tests.support import factory
 
@@ -104,10 +104,11 @@ def test_the_same_decision_again_keeps_it_once(ana):
 
 
 def test_a_decision_that_is_taken_back_keeps_nothing(ana):
-    kind = registry.find("approve")
-    other = decide(factory.park(), ana, "guide", text="Stay.", holds="agent")
-    taken = decide(factory.park(), ana, "approve", note="Go.", holds="agent")
+    Tool.objects.create(name="post_letter", undo_s=30)
+    decide(factory.park(), ana, "guide", text="Stay.", holds="agent")
+    review = factory.park()
+    decide(review, ana, "approve", note="Go.", holds="agent")
 
-    kind.take_back(taken)
+    undo.undo(review.pk, by=ana)
 
-    assert Guidance.objects.get().created_at == other.decided_at
+    assert Guidance.objects.get().text == "Stay."
