@@ -6,11 +6,20 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
+from django.db.models import Count, OuterRef, Subquery
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from reviews.models import Review
+from reviews.models import Note, Review
+from reviews.models.review import ReviewStatus
 from reviews.templatetags.inbox import may_review
+
+_NOTES = Subquery(
+    Note.objects.filter(review=OuterRef("pk"))
+    .order_by()
+    .values("review")
+    .values(number=Count("pk"))
+)
 
 
 def refuse_strangers(user: User) -> None:
@@ -23,9 +32,11 @@ def review_for(user: User, review_id: UUID) -> Review:
     """404 for what is not there and for what the person may not see, alike."""
     if not may_review(user):
         raise Http404
-    reviews = Review.objects.visible_to(user)
+    reviews = Review.objects.visible_to(user).annotate(note_count=_NOTES)
     related = ("run__agent", "run__version", "run__submitter", "holder")
     review = get_object_or_404(reviews.select_related(*related), pk=review_id)
     decisions = review.decisions.filter(undone_at=None).select_related("actor")
-    review.standing = list(decisions)  # type: ignore[attr-defined] # as in seen_by
+    is_open = review.status == ReviewStatus.OPEN.value
+    found = [] if is_open else list(decisions)
+    review.standing = found  # type: ignore[attr-defined] # as in seen_by
     return review

@@ -6,12 +6,12 @@ from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from agentops.http import AuthenticatedRequest, signed_in
 from agentops.pages import problem
-from reviews import answers, claims
+from reviews import access, answers, claims
 from reviews.answers import UNPROCESSABLE
 from reviews.stale import StaleReview
 from runs.errors import BadInput, NotPermitted
@@ -21,7 +21,8 @@ from runs.errors import BadInput, NotPermitted
 @signed_in
 def hold(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     """Claim, let go, or take over with a reason, as the button says."""
-    review = get_object_or_404(answers.reviews(), pk=review_id)
+    access.refuse_strangers(request.user)
+    review = access.review_for(request.user, review_id)
     try:
         match request.POST.get("act"):
             case "release":

@@ -9,12 +9,12 @@ from uuid import UUID
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from agentops.http import AuthenticatedRequest, moment, signed_in
 from agentops.pages import problem
-from reviews import answers, page, services
+from reviews import access, answers, page, services
 from reviews import undo as undoing
 from reviews.answers import NOT_ALLOWED, UNPROCESSABLE
 from reviews.decisions import registry
@@ -29,7 +29,8 @@ TAKEN = OURS | {"by", "kind", "review_id"}
 @signed_in
 def decide(request: AuthenticatedRequest, review_id: UUID, kind: str) -> HttpResponse:
     """403, 404, 405, 409, 422 or on to the page that shows what was decided."""
-    review = get_object_or_404(answers.reviews(), pk=review_id)
+    access.refuse_strangers(request.user)
+    review = access.review_for(request.user, review_id)
     if request.method != "POST":
         return _only_by_post(request, review)
     sent = {n: v for n, v in request.POST.dict().items() if n not in TAKEN}
@@ -56,7 +57,8 @@ def decide(request: AuthenticatedRequest, review_id: UUID, kind: str) -> HttpRes
 @signed_in
 def undo(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     """403, 404, 405, 409 or back to the item, which is open again."""
-    review = get_object_or_404(answers.reviews(), pk=review_id)
+    access.refuse_strangers(request.user)
+    review = access.review_for(request.user, review_id)
     decision_id = _number(request.POST.get("decision", "")) or None
     try:
         undoing.undo(review.pk, by=request.user, decision_id=decision_id)

@@ -9,21 +9,19 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from agentops import clock
-from reviews import inbox, rights, undo
+from reviews import inbox, like, notes, rights, undo
 from reviews import why as reasons
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionForm, DecisionKind
-from reviews.models import Decision, Review
+from reviews.models import Review
 from reviews.models.review import ReviewStatus
 from runs import page as run_page
 from runs import standing, timeline
-from runs.models import Attempt, Run
+from runs.models import Attempt, Run, Step
 from runs.states import RunState
 
-LIKE_CASES = 5
 BRIEF_STEPS = 4
 BAR_BUTTONS = 5
-STEPS = run_page.STEPS
 
 
 @dataclass(frozen=True)
@@ -68,21 +66,45 @@ def filled(review: Review, kind: str, data: Mapping[str, Any]) -> Sheet:
     return Sheet(chosen, chosen.label(review), chosen.form(review, data), True)
 
 
-def of(review: Review, user: User) -> dict[str, Any]:
-    """The whole context of the page, and of the pane beside the list."""
+def whole(review: Review, user: User) -> dict[str, Any]:
+    """The context of the page: the pane's, what others did, what is next."""
+    return of(review, user, is_whole=True) | {
+        "near": inbox.neighbours(user, review),
+        "notes": notes.of(review),
+        "doing": standing.doing(review.run, None),
+        "waits": waits_again(review),
+    }
+
+
+def waits_again(review: Review) -> Review | None:
+    """The open item of a run that has parked once more; a query only then."""
+    is_parked = review.run.state == RunState.AWAITING_HUMAN
+    if not is_parked or review.status == ReviewStatus.OPEN.value:
+        return None
+    return Review.objects.open().filter(run=review.run).only("pk").first()
+
+
+def of(review: Review, user: User, *, is_whole: bool = False) -> dict[str, Any]:
+    """What page and pane both show, of a review as `access.review_for` finds it.
+
+    The pane is short, and does without the tries of each step; two queries, and
+    one for the page.
+    """
     run = review.run
     now = clock.now()
     row = inbox.row(review, user, now)
     is_open = review.status == ReviewStatus.OPEN.value
-    blocked = rights.may_decide(user, review) if is_open else ""
+    blocked = rights.may_decide(user, review, is_seen=True) if is_open else ""
     question, options = reasons.question_of(review)
-    steps = _steps(run)
     forms = sheets(review) if is_open and not blocked else []
-    return {
+    steps = run_page.newest(run)
+    entries = entries_of(run, steps, with_tries=is_whole)
+    cases = like.cases(review, user)
+    return happened(run, entries) | {
         "review": review,
         "run": run,
         "row": row,
-        "why": reasons.why(review),
+        "why": reasons.why(review, steps),
         "act": reasons.act(review),
         "question": question,
         "options": options,
@@ -91,9 +113,9 @@ def of(review: Review, user: User) -> dict[str, Any]:
         "blocked": blocked,
         "sheets": forms,
         "tucked": [sheet for sheet in forms if sheet.is_tucked],
-        "entries": steps,
-        "earlier": steps[0].number if steps and steps[0].number > 1 else 0,
-        "brief": _brief(steps),
+        "brief": _brief(entries),
+        "cases": cases,
+        "in_favour": like.in_favour(cases, review),
         "meters": standing.meters(run),
         "run_chip": standing.chip(run),
         "undo_s": undo.left_s(row.decision, user, now),
@@ -101,9 +123,24 @@ def of(review: Review, user: User) -> dict[str, Any]:
     }
 
 
-def _steps(run: Run) -> list[timeline.Entry]:
-    steps = list(run.steps.order_by("-number")[:STEPS])[::-1]
-    tries = Attempt.objects.filter(run=run).order_by("step_number", "number")
+def happened(run: Run, entries: list[timeline.Entry]) -> dict[str, Any]:
+    """What the section of the steps shows; it is asked for again while a run goes on."""
+    return {
+        "run": run,
+        "entries": entries,
+        "earlier": entries[0].number if entries and entries[0].number > 1 else 0,
+        "is_active": RunState(run.state).is_active,
+    }
+
+
+def entries_of(
+    run: Run, steps: list[Step], *, with_tries: bool = True
+) -> list[timeline.Entry]:
+    """The steps as lines, with the tries of these alone; one query, or none."""
+    tries = Attempt.objects.none()
+    if with_tries and steps:
+        found = Attempt.objects.filter(run=run, step_number__gte=steps[0].number)
+        tries = found.order_by("step_number", "number")
     return timeline.entries(steps, tries, state=RunState(run.state))
 
 
@@ -116,46 +153,3 @@ def _brief(entries: list[timeline.Entry]) -> list[timeline.Entry]:
             break
         chosen.setdefault(entry.number, entry)
     return [chosen[number] for number in sorted(chosen)]
-
-
-@dataclass(frozen=True)
-class LikeCase:
-    decision: Decision
-    words: str
-    tone: str
-    icon: str
-    confidence: str
-
-
-def like_cases(review: Review) -> list[LikeCase]:
-    """The last decisions on the same agent, reason and tool; one query."""
-    decisions = Decision.objects.filter(
-        undone_at=None,
-        review__reason=review.reason,
-        review__agent=review.agent_id,
-    ).exclude(review=review)
-    tool = (review.proposal or {}).get("tool")
-    if tool:
-        decisions = decisions.filter(review__proposal__tool=tool)
-    found = decisions.select_related("actor", "review").order_by("-decided_at")
-    return [_like(decision) for decision in found[:LIKE_CASES]]
-
-
-def _like(decision: Decision) -> LikeCase:
-    is_bad = decision.kind in inbox.BAD_DECISIONS
-    icon = "error" if is_bad else "pencil" if decision.kind == "edit" else "good"
-    figures = (decision.review.detail or {}).get("figures") or {}
-    confidence = reasons.why(decision.review).gauge
-    return LikeCase(
-        decision=decision,
-        words=inbox.decided_words(decision),
-        tone="bad" if is_bad else "" if decision.kind == "edit" else "good",
-        icon=icon,
-        confidence=confidence.stated_words if confidence and figures else "",
-    )
-
-
-def in_favour(cases: list[LikeCase]) -> str:
-    """3 of 5 approved."""
-    approved = sum(case.decision.kind in {"approve", "edit"} for case in cases)
-    return f"{approved} of {len(cases)} approved" if cases else ""

@@ -8,11 +8,14 @@ from agentops.conf import product
 from reviews.models import Review
 
 
-def may_decide(user: Any, review: Review) -> str:
-    """Why the person may not decide on the review, or "" if they may."""
+def may_decide(user: Any, review: Review, *, is_seen: bool = False) -> str:
+    """Why the person may not decide on the review, or "" if they may.
+
+    A query asks whether they may see it, unless it was just found by that.
+    """
     if not user.has_perm("reviews.decide_review"):
         return "You do not have the right to decide on parked runs."
-    if not Review.objects.filter(pk=review.pk).visible_to(user).exists():
+    if not (is_seen or Review.objects.filter(pk=review.pk).visible_to(user).exists()):
         return f"You do not decide on runs of {review.run.agent.name}."
     if review.run.submitter_id == user.pk and not _self_decision_allowed(review):
         return "You asked for this run, so somebody else decides on it."

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
-from reviews import claim_views, decision_views, inbox_views, profile_views, views
+from reviews import (
+    claim_views,
+    decision_views,
+    inbox_views,
+    note_views,
+    profile_views,
+    views,
+)
 
 app_name = "reviews"
 
@@ -16,6 +23,8 @@ urlpatterns = [
     path("<uuid:review_id>/pane/", views.pane, name="pane"),
     path("<uuid:review_id>/watch/", views.watch, name="watch"),
     path("<uuid:review_id>/after/", views.after, name="after"),
+    path("<uuid:review_id>/happened/", views.happened, name="happened"),
+    path("<uuid:review_id>/notes/", note_views.discussion, name="notes"),
     path("<uuid:review_id>/hold/", claim_views.hold, name="hold"),
     path("<uuid:review_id>/decide/<slug:kind>/", decision_views.decide, name="decide"),
     path("<uuid:review_id>/undo/", decision_views.undo, name="undo"),

@@ -13,6 +13,7 @@ from agentops import clock
 from agentops.http import AuthenticatedRequest, signed_in
 from reviews import access, inbox, page
 from reviews.models.review import ReviewStatus
+from runs import page as run_page
 from runs import standing
 from runs.states import RunState
 
@@ -25,13 +26,7 @@ def detail(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     """Everything a decision needs, from why to the forms; opening is only looking."""
     access.refuse_strangers(request.user)
     review = access.review_for(request.user, review_id)
-    cases = page.like_cases(review)
-    context = page.of(review, request.user) | {
-        "near": inbox.neighbours(request.user, review),
-        "cases": cases,
-        "in_favour": page.in_favour(cases),
-        "doing": standing.doing(review.run, None),
-    }
+    context = page.whole(review, request.user)
     return render(request, "reviews/detail.html", context)
 
 
@@ -64,9 +59,31 @@ def after(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     review = access.review_for(request.user, review_id)
     run = review.run
     step = run.steps.order_by("-number").first()
-    context = {"run": run, "run_chip": standing.chip(run)}
-    context["doing"] = standing.doing(run, step)
+    context = {
+        "run": run,
+        "run_chip": standing.chip(run),
+        "doing": standing.doing(run, step),
+        "waits": page.waits_again(review),
+    }
     answer = render(request, "reviews/_after.html", context)
     if RunState(run.state).is_active:
         return answer
     return HttpResponseStopPolling(answer.content)
+
+
+@require_GET
+@signed_in
+def happened(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
+    """The steps once more, while the run goes on; the last answer says to stop."""
+    review = access.review_for(request.user, review_id)
+    run = review.run
+    steps = run_page.newest(run, _number(request.GET.get("from", "")))
+    context = page.happened(run, page.entries_of(run, steps)) | {"review": review}
+    answer = render(request, "reviews/_happened.html", context)
+    if context["is_active"]:
+        return answer
+    return HttpResponseStopPolling(answer.content)
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None

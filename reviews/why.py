@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
+from reviews import charts, doubt
+from reviews.charts import Burn, Chart
 from reviews.models import Review
+from reviews.passing import Case, would_have_passed
 from runs import words
-from runs.blocks import SHOWN_AS_MARKDOWN, label, plain
+from runs.blocks import SHOWN_AS_MARKDOWN, label, plain, said
 from runs.canonical import Json
-from runs.models import Tool
-from runs.states import ParkReason
+from runs.models import Step, Tool
+from runs.states import ParkReason, StepKind
+from runs.timeline import ERROR_WORDS
 from runs.tools import registry
-from runs.tools.base import Context, Deadline, Preview, ToolSpec
+from runs.tools.base import Context, Deadline, Preview, ToolSpec, titled
 from runs.tools.perform import preview
 
 PREVIEW_S = 5.0
@@ -30,6 +34,14 @@ REVERSIBILITY = {
     "irreversible": ("bad", "oneway", "Cannot be undone"),
     "idempotent": ("", "again", "Safe to repeat"),
     "read": ("good", "search", "Only reads"),
+}
+
+CHANGES = {
+    "arguments": "the arguments",
+    "schema": "the tool's own form",
+    "policy": "the policy of the tool",
+    "settings": "the settings of the tool",
+    "permission": "the permission to use the tool",
 }
 
 
@@ -59,74 +71,139 @@ class Gauge:
 
 
 @dataclass(frozen=True)
+class Span:
+    """A part of the rule's sentence; `weight` is "tone", "strong" or ""."""
+
+    text: str
+    weight: str = ""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A line under the rule: words, a moment, or the step they come from."""
+
+    name: str
+    text: str
+    at: datetime | None = None
+    step: int = 0
+
+
+@dataclass(frozen=True)
 class Why:
-    """The rule, threshold or budget that asked, with its actual values."""
+    """The rule, threshold or budget that asked, with its actual values.
 
-    sentence: str
+    `passed` is what would have let it go by itself; it is never empty.
+    """
+
+    sentence: Sequence[Span]
     gauge: Gauge | None
-    points: list[tuple[str, str]] = field(default_factory=list)
+    points: Sequence[Point]
+    passed: str
+    burn: Burn | None = None
+    chart: Chart | None = None
+
+    @property
+    def in_words(self) -> str:
+        return "".join(span.text for span in self.sentence)
 
 
-def why(review: Review) -> Why:
-    figures: dict[str, Any] = (review.detail or {}).get("figures") or {}
-    return Why(review.question, _gauge(figures), list(_points(review, figures)))
+def why(review: Review, steps: Sequence[Step] = ()) -> Why:
+    """`steps` are those the page shows: evidence is pointed at where it is there.
+
+    No query but two for an act whose outcome is unknown. Needs run and version.
+    """
+    case = Case.of(review)
+    before = [step for step in steps if step.number <= review.step_number]
+    return Why(
+        sentence=_sentence(review, case),
+        gauge=_gauge(case),
+        points=[*_points(review, case, before)],
+        passed=would_have_passed(case),
+        burn=charts.burn(case.figures),
+        chart=charts.growth(case.rules, before),
+    )
 
 
-def _gauge(figures: Mapping[str, Json]) -> Gauge | None:
-    stated, needed = _share(figures.get("confidence")), _share(figures.get("threshold"))
-    if stated is None or needed is None:
+def _gauge(case: Case) -> Gauge | None:
+    if case.stated is None or case.figures.get("threshold") is None:
         return None
-    return Gauge(float(stated * 100), float(needed * 100))
+    return Gauge(float(case.stated * 100), float(case.needed * 100))
 
 
-def _share(value: Json) -> Decimal | None:
-    try:
-        return Decimal(str(value)) if value is not None else None
-    except InvalidOperation:
-        return None
-
-
-def _points(review: Review, figures: Mapping[str, Json]) -> list[tuple[str, str]]:
-    points: list[tuple[str, str]] = []
-    if figures.get("rationale"):
-        points.append(("The check says", f"“{figures['rationale']}”"))
-    if figures.get("will_do"):
-        points.append(("It expects", str(figures["will_do"])))
-    if figures.get("side_effects"):
-        points.append(("Side effects", "; ".join(map(str, figures["side_effects"]))))
-    if figures.get("budget"):
-        points += _budget(figures)
-    error = (review.detail or {}).get("error")
-    if error:
-        points.append(("Last error", f"{error.get('text')} ({error.get('class')})"))
-    if figures.get("attempts"):
-        points.append(("Tries", words.count(int(figures["attempts"]))))
-    if figures.get("changed"):
-        points.append(("Changed", ", ".join(map(str, figures["changed"]))))
-    passed = _would_have_passed(review, figures)
-    return points + ([("Would have passed", passed)] if passed else [])
-
-
-def _budget(figures: Mapping[str, Json]) -> list[tuple[str, str]]:
+def _sentence(review: Review, case: Case) -> list[Span]:
+    """The check's figures, stressed; else the question as it is."""
+    if _gauge(case) is None or case.stated is None:
+        return [Span(review.question)]
     return [
-        ("Used", f"{figures.get('used')} of {figures.get('limit')}"),
-        ("Next call", f"at most {figures.get('needed')}"),
-        ("To the end", f"about {figures.get('forecast')} more"),
+        Span("The check is "),
+        Span(f"{words.percent(case.stated)} sure", "tone" if case.is_low else "strong"),
+        Span(f", {case.needed_by} needs "),
+        Span(words.percent(case.needed), "strong"),
+        Span("."),
     ]
 
 
-def _would_have_passed(review: Review, figures: Mapping[str, Json]) -> str:
-    parts = []
-    threshold, confidence = figures.get("threshold"), figures.get("confidence")
-    if threshold is not None and confidence is not None:
-        low = Decimal(str(confidence)) < Decimal(str(threshold))
-        parts += [f"{words.percent(Decimal(str(threshold)))} or more"] if low else []
-    rules = figures.get("rules") or []
-    if rules:
-        parts.append("no case of: " + "; ".join(map(str, rules)))
-    if not parts and review.reason == ParkReason.ALWAYS_ASK:
-        return "nothing: this tool always asks"
-    return ", and ".join(parts)
+def _points(review: Review, case: Case, steps: Sequence[Step]) -> Iterator[Point]:
+    figures = case.figures
+    if case.rules:
+        named = " · ".join(f"“{rule}”" for rule in case.rules)
+        yield Point("Rule" if len(case.rules) == 1 else "Rules", f"{named}: applies")
+    if figures.get("rationale"):
+        yield Point("It says", f"“{figures['rationale']}”", step=_check(review, steps))
+    if figures.get("side_effects"):
+        yield Point("Side effects", "; ".join(map(str, figures["side_effects"])))
+    yield from _counts(review, case)
+    yield from _evidence(review, case, steps)
+    if case.error:
+        text = f"{case.error.get('text')} ({_class_words(case.error.get('class'))})"
+        yield Point("Last error", text)
+
+
+def _counts(review: Review, case: Case) -> Iterator[Point]:
+    """How much there was of what is allowed."""
+    figures, reason = case.figures, case.reason
+    if figures.get("budget") and not figures.get("model"):
+        yield Point("Used", f"{figures.get('used')} of {figures.get('limit')}")
+        yield Point("Reserved", f"at most {figures.get('needed')} for the next call")
+        yield Point("To the end", f"about {figures.get('forecast')} more")
+    if figures.get("attempts"):
+        tries = words.count(int(figures["attempts"]))
+        is_spent = reason is ParkReason.RETRIES
+        yield Point("Tries", f"{tries} of {tries}" if is_spent else tries)
+    if figures.get("invalid_turns"):
+        allowed = figures.get("allowed", figures["invalid_turns"])
+        yield Point("In a row", f"{figures['invalid_turns']} of {allowed} allowed")
+    if figures.get("repeats"):
+        allowed = figures.get("allowed")
+        yield Point("Equal results", f"{figures['repeats']}, {allowed} are let through")
+    if figures.get("claims"):
+        yield Point("Ended its worker", f"{figures['claims']} times while alone")
+    if reason is ParkReason.REPEATED_CALL:
+        number = int((review.proposal or {}).get("occurrence") or 2)
+        yield Point("This call", f"number {number} with these arguments")
+
+
+def _evidence(review: Review, case: Case, steps: Sequence[Step]) -> Iterator[Point]:
+    if case.figures.get("changed"):
+        changed = [CHANGES.get(str(c), str(c)) for c in case.figures["changed"]]
+        yield Point("Changed", ", ".join(changed))
+    if case.reason is ParkReason.UNTRUSTED_CONTENT:
+        read = next((s for s in steps if said(s).get("untrusted")), None)
+        if read is not None:
+            yield Point("Read by", titled(read.name), step=read.number)
+    if case.reason is ParkReason.OUTCOME_UNKNOWN:
+        for name, text, at in doubt.known(review):
+            yield Point(name, text, at=at)
+
+
+def _check(review: Review, steps: Sequence[Step]) -> int:
+    """The number of the check that said so, 0 if it is not among the steps."""
+    checks = [step.number for step in steps if step.kind == StepKind.CHECK]
+    return checks[-1] if checks and checks[-1] == review.step_number else 0
+
+
+def _class_words(name: Any) -> str:
+    return ERROR_WORDS.get(str(name), str(name)).lower()
 
 
 # What will happen

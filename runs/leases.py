@@ -163,7 +163,11 @@ def is_dead(owner: str) -> bool:
     another host that merely fell silent is not proved dead, nor is one whose locks
     this process may not read.
     """
-    driver = Driver.objects.filter(owner=owner).first()
+    return proves_death(Driver.objects.filter(owner=owner).first())
+
+
+def proves_death(driver: Driver | None) -> bool:
+    """The same of a driver's row, None if there is none any more."""
     if driver is None or driver.ended_at is not None:
         return True
     try:

@@ -31,7 +31,7 @@ def of(run: Run, user: User, first: int | None = None) -> dict[str, Any]:
     head while the run goes on; without it the newest `STEPS` are shown.
     """
     state = RunState(run.state)
-    steps = _newest(run, first)
+    steps = newest(run, first)
     last = steps[-1] if steps else None
     tries = list(Attempt.objects.filter(run=run).order_by("step_number", "number"))
     entries = timeline.entries(steps, tries, state=state)
@@ -59,11 +59,12 @@ def of(run: Run, user: User, first: int | None = None) -> dict[str, Any]:
     }
 
 
-def _newest(run: Run, first: int | None) -> list[Step]:
-    newest = run.steps.order_by("-number")
+def newest(run: Run, first: int | None = None) -> list[Step]:
+    """The last `STEPS`, or those from `first` on, up to `MOST_STEPS`; one query."""
+    found = run.steps.order_by("-number")
     if first is None:
-        return list(newest[:STEPS])[::-1]
-    return list(newest.filter(number__gte=first)[:MOST_STEPS])[::-1]
+        return list(found[:STEPS])[::-1]
+    return list(found.filter(number__gte=first)[:MOST_STEPS])[::-1]
 
 
 def earlier(run: Run, before: int | None) -> dict[str, Any]:

@@ -89,11 +89,13 @@ def worn_out(facts: Facts, progress: Progress) -> Park | None:
         )
     if progress.nudges > rules.max_nudges:
         question = f"The model's reply was empty or cut off, {progress.nudges} times."
-        return stuck(facts, progress, ParkReason.NO_PROGRESS, question, {})
+        nudged: dict[str, Json] = {"nudges": progress.nudges}
+        return stuck(facts, progress, ParkReason.NO_PROGRESS, question, nudged)
     if progress.most_repeats > rules.max_repeats:
         count = progress.most_repeats
         question = f"The same call gave the same result {count} times."
-        return stuck(facts, progress, ParkReason.NO_PROGRESS, question, {})
+        equal: dict[str, Json] = {"repeats": count, "allowed": rules.max_repeats}
+        return stuck(facts, progress, ParkReason.NO_PROGRESS, question, equal)
     return None
 
 

@@ -6,7 +6,7 @@ Pure but for the rows it is given; nothing here asks the database.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -155,13 +155,24 @@ def meters(run: Run, step: Step | None = None) -> list[Meter]:
     held_tokens = open_step.reserved_tokens if open_step else 0
     limits: dict[str, Json] = run.limits or {}
     return [
-        _meter("Steps", run.steps_used, limits.get("steps"), words.count),
+        replace(
+            _meter("Steps", run.steps_used, limits.get("steps"), words.count),
+            hint=_beside_the_budget(run),
+        ),
         _meter(
             "Active time", run.active_ms / 1000, limits.get("seconds"), words.duration
         ),
         _meter("Money", run.cost, limits.get("money"), words.money, held_cost),
         _meter("Tokens", run.tokens, limits.get("tokens"), words.count, held_tokens),
     ]
+
+
+def _beside_the_budget(run: Run) -> str:
+    """Why a run that rests has more steps than it has used of its budget."""
+    if run.sequence <= run.steps_used or RunState(run.state).is_active:
+        return ""
+    steps = words.plural(run.sequence, "step")
+    return f"{steps} in all: decisions and what was not carried out are free"
 
 
 def _meter(label: str, used: Any, limit: Json, show: Any, reserved: Any = 0) -> Meter:

@@ -63,6 +63,17 @@ ERROR_WORDS = {
     "outcome_unknown": "Outcome unknown",
     "budget": "Over budget",
 }
+ERROR_KINDS = {
+    "transient": "of the kind that passes, so it is tried again",
+    "invalid": "the model's own mistake, which it was told of and may put right",
+    "timeout": "no answer within its time",
+    "fatal": "of the kind that stays, so it is not tried again",
+    "refused": "the model did not want to, and is not asked twice",
+    "context": "too long for the model's window",
+    "outcome_unknown": "it may have happened, so it is not repeated on a guess",
+    "budget": "it did not fit what the run may use",
+    "changed": "it was no longer as it had been approved",
+}
 DECIDED = {
     "approve": ("Approved", "good"),
     "reject": ("Rejected", "bad"),
@@ -119,6 +130,15 @@ class Entry:
     @property
     def has_prompt(self) -> bool:
         return self.step.kind in PROMPTED
+
+    @property
+    def error_words(self) -> str:
+        """The class of its error, and what that means; "" without an error."""
+        name = self.step.error_class
+        if not name:
+            return ""
+        lead = ERROR_WORDS.get(name, name)
+        return f"{lead}: {ERROR_KINDS[name]}." if name in ERROR_KINDS else f"{lead}."
 
     @property
     def is_decision(self) -> bool:

@@ -7,12 +7,11 @@ from typing import Any
 
 from django import forms
 
+from reviews import ledger
 from reviews.decisions.base import DecisionForm, DecisionKind, WordsField
 from reviews.decisions.registry import decision_kind
 from reviews.models import Review
-from runs import leases
 from runs.canonical import Json, loads
-from runs.models import Effect
 from runs.values import Verdict, VerdictKind
 
 YES, NO = "yes", "no"
@@ -68,9 +67,8 @@ class Outcome(DecisionKind):
 
 def is_starter_dead(review: Review) -> bool:
     """Is the process that started the call known to be gone?"""
-    key = review.proposal.get("key", "") if review.proposal else ""
-    effect = Effect.objects.filter(key=key).only("owner").first()
-    return effect is None or leases.is_dead(effect.owner)
+    start = ledger.start_of(review)
+    return start is None or start.is_starter_dead
 
 
 def _json(text: str | None) -> Json:

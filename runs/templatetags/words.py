@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from agentops import clock
 from agentops.markdown import to_html
-from runs import words
+from runs import timeline, words
 from runs.canonical import Json
 
 register = template.Library()
@@ -39,6 +39,12 @@ register.filter("plural", words.plural)
 @register.filter
 def milliseconds(number: float) -> str:
     return words.duration(number / 1000)
+
+
+@register.filter
+def error_class(name: str) -> str:
+    """A class of errors in words, as the timeline has it."""
+    return timeline.ERROR_WORDS.get(name, name).lower()
 
 
 @register.filter

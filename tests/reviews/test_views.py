@@ -6,11 +6,13 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import Group
 from django.test import Client
 from django.urls import reverse
 
 from agentops import clock
 from reviews.models import Decision, Review
+from runs.models import Run
 from runs.states import ParkReason
 from tests.support import factory
 
@@ -136,8 +138,8 @@ def test_what_was_turned_down_does_not_look_done(client, operator, review, page)
 def test_the_review_page_shows_why_what_and_the_decisions(client, operator, review):
     page = client.get(address(review)).content.decode()
 
-    assert "The check is 62 % sure, 80 % is needed." in page
-    assert "80 % or more" in page
+    assert "<b>62 % sure</b>" in page
+    assert "At 80 % it would have gone by itself." in page
     assert "analytics@example.com" in page
     assert "Cannot be undone" in page
     assert "September looks odd." in page
@@ -235,7 +237,31 @@ def test_who_may_not_decide_is_told_so(client, review):
     answer = client.post(address(review, "decide", "approve"), seal(review))
 
     assert answer.status_code == 403
-    assert b"do not have the right to decide" in answer.content
+    assert b"for those who decide on parked runs" in answer.content
+
+
+@pytest.mark.parametrize("way", ["detail", "pane", "watch", "happened", "notes"])
+def test_what_one_may_not_see_is_not_there(client, operator, way):
+    hidden = factory.park(hidden_run())
+
+    assert client.get(address(hidden, way)).status_code == 404
+
+
+@pytest.mark.parametrize("way", [("decide", "approve"), ("hold",), ("notes",)])
+def test_what_one_may_not_see_takes_nothing_either(client, operator, way):
+    hidden = factory.park(hidden_run())
+
+    answer = client.post(address(hidden, *way), seal(hidden))
+
+    assert answer.status_code == 404
+    assert hidden.run.agent.name.encode() not in answer.content
+
+
+def hidden_run() -> Run:
+    agent = factory.make_agent()
+    agent.deciders.add(Group.objects.create(name="others"))
+    factory.make_user("", "operators").groups.add(agent.deciders.get())
+    return factory.make_run(agent)
 
 
 def test_one_does_not_decide_on_ones_own_run(client, operator):

@@ -9,7 +9,7 @@ import pytest
 
 from reviews import why
 from reviews.models import Review
-from runs.states import ParkReason
+from runs.states import ParkReason, StepKind
 from runs.tools import registry
 from runs.tools.base import Effect, Preview, tool
 from tests.support import factory
@@ -25,25 +25,30 @@ CHECK = {
 }
 
 
-def a_review(reason: str = "low_confidence", **fields: Any) -> Review:
-    values = {"question": "Why?", "detail": {}, "proposal": {}}
-    return Review(reason=reason, **values | fields)
+def told(reason: ParkReason = ParkReason.LOW_CONFIDENCE, **fields: Any) -> why.Why:
+    review = factory.park(reason=reason, **fields)
+    return why.why(review, list(review.run.steps.all()))
+
+
+def points(shown: why.Why) -> dict[str, str]:
+    return {point.name: point.text for point in shown.points}
 
 
 def test_a_check_is_a_gauge_and_says_what_would_have_passed():
-    told = why.why(a_review(detail={"figures": CHECK}))
+    shown = told(figures=CHECK)
 
-    assert told.gauge is not None
-    assert (told.gauge.stated_words, told.gauge.needed_words) == ("62 %", "80 %")
-    points = dict(told.points)
-    assert points["The check says"] == "“It may be right.”"
-    assert (
-        points["Would have passed"]
-        == "80 % or more, and no case of: a month grows more than 30 %"
+    assert shown.gauge is not None
+    assert (shown.gauge.stated_words, shown.gauge.needed_words) == ("62 %", "80 %")
+    assert shown.in_words == (
+        "The check is 62 % sure, the grant of post_letter needs 80 %."
     )
+    assert points(shown)["Rule"] == "“a month grows more than 30 %”: applies"
+    assert points(shown)["It says"] == "“It may be right.”"
+    assert points(shown)["Side effects"] == "Mail goes out"
+    assert [point.step for point in shown.points if point.step] == [2]
 
 
-def test_a_budget_tells_its_figures():
+def test_a_budget_tells_its_figures_and_is_a_bar():
     figures = {
         "budget": "money",
         "used": "$0.49",
@@ -52,21 +57,47 @@ def test_a_budget_tells_its_figures():
         "forecast": "$0.10",
     }
 
-    points = dict(why.why(a_review("budget", detail={"figures": figures})).points)
+    shown = told(ParkReason.BUDGET, has_call=False, figures=figures)
 
-    assert points == {
+    assert points(shown) == {
         "Used": "$0.49 of $0.50",
-        "Next call": "at most $0.02",
+        "Reserved": "at most $0.02 for the next call",
         "To the end": "about $0.10 more",
     }
+    assert shown.burn is not None
+    assert shown.passed == "A limit of $0.51 or more."
 
 
-def test_the_last_error_is_told_with_its_class():
-    error = {"class": "fatal", "text": "401: the key was refused"}
+def test_the_last_error_is_told_with_its_class_in_words():
+    error = {"class": "transient", "text": "503: try later"}
 
-    points = dict(why.why(a_review("fatal", detail={"error": error})).points)
+    shown = told(ParkReason.RETRIES, error=error, figures={"attempts": 4})
 
-    assert points["Last error"] == "401: the key was refused (fatal)"
+    assert points(shown)["Last error"] == "503: try later (failed for now)"
+    assert points(shown)["Tries"] == "4 of 4"
+
+
+def test_untrusted_content_points_at_the_step_that_read_it():
+    run = factory.make_run()
+    read = {"result": "a page", "text": "a page", "untrusted": True}
+    factory.add_step(run, StepKind.TOOL, name="http_request", response=read)
+
+    review = factory.park(run, ParkReason.UNTRUSTED_CONTENT, figures={})
+    shown = why.why(review, list(run.steps.all()))
+
+    assert [(p.name, p.text, p.step) for p in shown.points] == [
+        ("Read by", "HTTP request", 1)
+    ]
+
+
+def test_what_changed_is_said_in_words():
+    figures = {"changed": ["policy", "settings"]}
+
+    shown = told(ParkReason.CHANGED, figures=figures)
+
+    assert points(shown)["Changed"] == (
+        "the policy of the tool, the settings of the tool"
+    )
 
 
 def test_arguments_are_typed_and_whole():

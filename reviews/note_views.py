@@ -1,0 +1,65 @@
+"""Notes over HTTP: what is new, and one more. Whoever may see an item may write."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from agentops.http import AuthenticatedRequest, signed_in
+from reviews import access, notes, page
+from reviews.answers import UNPROCESSABLE
+from reviews.models import Review
+from runs.errors import BadInput
+
+NO_CONTENT = 204
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def discussion(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
+    """The list if it has grown, else 204; a POST adds a note, or is 422 and kept."""
+    review = access.review_for(request.user, review_id)
+    if request.method == "POST":
+        return _add(request, review)
+    found = notes.of(review)
+    if request.GET.get("newest", "") == str(found.newest):
+        return HttpResponse(status=NO_CONTENT)
+    if not request.htmx:
+        return redirect(_address(review))
+    context = {"review": review, "notes": found}
+    return render(request, "reviews/_notes_list.html", context)
+
+
+def _add(request: AuthenticatedRequest, review: Review) -> HttpResponse:
+    text = request.POST.get("text", "")
+    try:
+        notes.add(review, by=request.user, text=text)
+    except BadInput as error:
+        wrong = error.fields["text"]
+        return _again(request, review, {"text": text, "wrong": wrong})
+    if not request.htmx:
+        return redirect(_address(review))
+    context = {"review": review, "notes": notes.of(review)}
+    return render(request, "reviews/_notes.html", context)
+
+
+def _again(
+    request: AuthenticatedRequest, review: Review, typed: dict[str, str]
+) -> HttpResponse:
+    """What was typed stays, with what is wrong: in place, or on the whole page."""
+    if request.htmx:
+        context = {"review": review, "notes": notes.of(review), "typed": typed}
+        answer = render(request, "reviews/_notes.html", context)
+    else:
+        context = page.whole(review, request.user) | {"typed": typed}
+        answer = render(request, "reviews/detail.html", context)
+    answer.status_code = UNPROCESSABLE
+    return answer
+
+
+def _address(review: Review) -> str:
+    return f"{reverse('reviews:detail', args=[review.pk])}#notes"
