@@ -27,7 +27,8 @@ def statuses() -> list[tuple[str, str]]:
 class Notification(models.Model):
     """Written in the transaction that causes it, delivered afterwards.
 
-    `channel` is a notifier's name, `address` where it sends to. `next_at` is when to
+    `channel` is a notifier's name, `address` an e-mail address or the number of the
+    person's route (`reviews.routing`). `next_at` is when to
     try (again); `failed` means no further try, which admins see; `dropped` that there was
     nothing left to tell.
     """
@@ -69,4 +70,4 @@ class Notification(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.event} to {self.address}"
+        return f"{self.event} by {self.channel} to {self.person}"

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from django.conf import settings
 from django.db import models
 
 from reviews.models.review import Risk, risks
+
+_WEB = frozenset({"http", "https"})
+"""Of these the host is no secret; elsewhere a token stands in its place."""
 
 
 class Profile(models.Model):
@@ -57,3 +62,13 @@ class Route(models.Model):
 
     def __str__(self) -> str:
         return f"{self.channel} to {self.person}"
+
+    @property
+    def shown(self) -> str:
+        """The address without what may be secret in it."""
+        scheme, mark, rest = self.address.partition("://")
+        if not mark:
+            return self.address
+        host = urlsplit(self.address).hostname if scheme in _WEB else ""
+        target = rest.rpartition("/#")[2] if "/#" in rest else ""
+        return f"{scheme}://{host or ''}/…" + (f" #{target}" if target else "")

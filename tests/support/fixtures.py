@@ -14,6 +14,7 @@ from agentops import clock
 from agentops.conf import Product, product
 from tests.support import databases
 from tests.support.project import LiveProject
+from tests.support.services import CHILD, HERE, Services, served
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -122,6 +123,23 @@ def live_project(
             return project
 
         yield make
+
+
+# Services
+
+
+@pytest.fixture
+def services(
+    configured: Callable[..., Product], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Services]:
+    """A loopback server in the place of Slack and the like, and for webhooks."""
+    from reviews.notifiers import gateway
+
+    configured(notify_private_hosts="127.0.0.1")
+    monkeypatch.setattr(gateway, "CHILD", CHILD)
+    with served() as here:
+        monkeypatch.setenv(HERE, here.url)
+        yield here
 
 
 # A browser
