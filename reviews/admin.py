@@ -11,7 +11,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from agentops import clock
-from reviews.models import Decision, Notification, Review
+from reviews import routing
+from reviews.models import Decision, Notification, Profile, Review, Route
 from reviews.models.notification import NotificationStatus
 from reviews.telling import DELIVER
 from runs import queue
@@ -51,21 +52,34 @@ class DecisionAdmin(SeenOnly):
 
 @admin.register(Notification)
 class NotificationAdmin(SeenOnly):
+    """Rows hold no secret: a route is named by its number."""
+
     list_display = (
         "event",
         "channel",
-        "address",
+        "to",
         "status",
         "attempts",
         "error",
         "created_at",
+        "next_at",
         "sent_at",
     )
-    list_filter = ("status", "channel", "event")
-    search_fields = ("address", "run__id__exact")
+    list_filter = (
+        "status",
+        "channel",
+        "event",
+        ("created_at", admin.DateFieldListFilter),
+    )
+    list_select_related = ("person",)
+    search_fields = ("person__username", "run__id__exact")
     actions = ("try_again",)
 
-    @admin.action(description="Try again", permissions=["retry"])
+    @admin.display(description="to", ordering="address")
+    def to(self, row: Notification) -> str:
+        return routing.shown(row)
+
+    @admin.action(description="Send again", permissions=["retry"])
     def try_again(self, request: HttpRequest, chosen: QuerySet[Notification]) -> None:
         """Failed ones only, with a fresh count of tries."""
         with transaction.atomic():
@@ -81,3 +95,21 @@ class NotificationAdmin(SeenOnly):
 
     def has_retry_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("reviews.change_notification")
+
+
+@admin.register(Route)
+class RouteAdmin(SeenOnly):
+    """People keep their own routes; admins see them, without what may be secret."""
+
+    list_display = ("person", "channel", "shown", "least_risk", "enabled")
+    list_filter = ("channel", "enabled", "least_risk")
+    list_select_related = ("person",)
+    search_fields = ("person__username",)
+    fields = list_display
+
+
+@admin.register(Profile)
+class ProfileAdmin(SeenOnly):
+    list_display = ("person", "time_zone", "quiet_from", "quiet_until", "muted_until")
+    list_select_related = ("person",)
+    search_fields = ("person__username",)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from reviews.models import Notification
+from reviews.models import Notification, Route
 from runs import queue
 from tests.support import factory
 
@@ -60,3 +60,38 @@ def test_who_may_not_change_the_outbox_cannot(client, rows):
 
     assert try_again(client, rows).status_code == 403
     assert Notification.objects.filter(status="failed").count() == 1
+
+
+def test_admins_are_told_of_notices_that_failed(client, rows):
+    staff(client, "admins")
+
+    page = client.get(reverse("admin:index")).content.decode()
+
+    assert "1 notice" in page
+    assert "could not be delivered" in page
+
+
+def test_without_failures_nothing_is_said(client):
+    staff(client, "admins")
+
+    assert "could not be delivered" not in client.get("/admin/").content.decode()
+
+
+def test_addresses_of_routes_are_nowhere_in_the_admin(client):
+    ana = factory.make_user("ana", "operators")
+    secret = "https://hooks.slack.com/services/T1/A1/sesame"
+    route = Route.objects.create(person=ana, channel="slack", address=secret)
+    factory.park()
+    row = Notification.objects.get(event="opened")
+    staff(client, "admins")
+
+    pages = [
+        reverse("admin:reviews_route_changelist"),
+        reverse("admin:reviews_route_change", args=[route.pk]),
+        reverse(LIST),
+        reverse("admin:reviews_notification_change", args=[row.pk]),
+    ]
+    for page in pages:
+        text = client.get(page).content.decode()
+        assert "ana" in text
+        assert "sesame" not in text
