@@ -54,7 +54,7 @@ def _hold(review_id: UUID, by: User, free: Q, now: datetime) -> Review:
     if reason := may_decide(by, review):
         raise NotPermitted(reason)
     until = clock.later(product().claim_lease_s)
-    free_rows = Review.objects.open().filter(free, pk=review_id)
+    free_rows = Review.objects.undecided().filter(free, pk=review_id)
     if not free_rows.update(holder=by, holder_until=until):
         review = stale.fresh(review_id)
         stale.refuse_if_held(review, by, now)

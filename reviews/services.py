@@ -26,9 +26,7 @@ from reviews.models.review import ReviewStatus
 from reviews.rights import may_decide
 from reviews.stale import (
     StaleReview,
-    expired_words,
     fresh,
-    has_expired,
     lock_run,
     refuse_closed,
     refuse_if_held,
@@ -119,14 +117,14 @@ def _show_anew(review_id: UUID, parts: Sequence[str]) -> None:
 
 
 def _decide(review: Review, wanted: _Wanted) -> Decision:
+    if review.status != ReviewStatus.OPEN.value:
+        return _again(review, wanted)
     now = clock.now()
     kind, by = wanted.kind, wanted.by
-    if not _takes(review, kind, now):
-        return _again(review, wanted)
     refuse_if_held(review, by, now)
     if problem := seal.broken(review, kind, wanted.item_version, wanted.digest):
         raise StaleReview(problem)
-    if not registry.is_offered(kind, review):
+    if not kind.offered(review):
         raise BadInput({"kind": "This cannot be decided here."})
     cleaned = kind.clean(review, wanted.payload)
     verdict = kind.to_verdict(review, cleaned)
@@ -151,21 +149,10 @@ def _decide(review: Review, wanted: _Wanted) -> Decision:
     return decision
 
 
-def _takes(review: Review, kind: DecisionKind, now: datetime) -> bool:
-    """Can such a decision close the item? Its time may be over, its timer late."""
-    if review.status == ReviewStatus.OPEN.value:
-        if has_expired(review, now):
-            raise StaleReview(f"{expired_words(review)} Nothing was carried out.")
-        return True
-    return kind.after_expiry and review.status == ReviewStatus.EXPIRED.value
-
-
 def _close(review: Review, now: datetime) -> bool:
     """Take the item: only one transaction ever gets True for it."""
-    as_it_was = Review.objects.filter(
-        pk=review.pk, version=review.version, status=review.status
-    )
-    closed = as_it_was.update(
+    open_rows = Review.objects.undecided().filter(pk=review.pk, version=review.version)
+    closed = open_rows.update(
         status=ReviewStatus.DECIDED.value,
         closed_at=now,
         version=F("version") + 1,
@@ -189,9 +176,9 @@ def _is_same(decision: Decision, review: Review, wanted: _Wanted) -> bool:
     return wanted.kind.is_again(review, wanted.payload, decision.payload)
 
 
-def _digest(review: Review, verdict: Verdict) -> str:
+def _digest(review: Review, verdict: Verdict | None) -> str:
     """Of the call as decided: edited arguments have a digest of their own."""
-    if verdict.arguments is None:
+    if verdict is None or verdict.arguments is None:
         return review.digest
     call: Json = [review.proposal["tool"], dict(verdict.arguments)]
     return digest(call)

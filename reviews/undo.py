@@ -32,13 +32,13 @@ from runs.values import Verdict
 logger = logging.getLogger(__name__)
 
 
-def window_s(review: Review, kind: DecisionKind, verdict: Verdict) -> float:
+def window_s(review: Review, kind: DecisionKind, verdict: Verdict | None) -> float:
     """For how many seconds such a decision can be taken back; 0 for not at all.
 
     Only what lets a call be made waits; an accepted answer never goes back. The
     tool's own number holds, else the product's, by what the call does as decided.
     """
-    if not kind.runs_call or not review.proposal:
+    if verdict is None or not kind.runs_call or not review.proposal:
         return 0.0
     own = Tool.objects.filter(pk=review.tool).values_list("undo_s", flat=True).first()
     if own is not None:

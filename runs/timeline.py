@@ -85,7 +85,6 @@ DECIDED = {
     "supply": ("Result supplied", "good"),
     "plan": ("Plan changed", "good"),
     "abort": ("Aborted", "bad"),
-    "go_on": ("Went on without an answer", ""),
     UNDO: ("Taken back", ""),
 }
 

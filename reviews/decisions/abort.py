@@ -24,5 +24,4 @@ class Abort(DecisionKind):
     words = "Abort the run"
     order = 90
     is_danger = True
-    after_expiry = True
     form_class = AbortForm

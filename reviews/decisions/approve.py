@@ -61,7 +61,7 @@ class Approve(DecisionKind):
     def to_verdict(self, review: Review, cleaned_data: Mapping[str, Json]) -> Verdict:
         return Verdict(VerdictKind.APPROVE, note=str(cleaned_data.get("note", "")))
 
-    def apply(self, decision: Decision, verdict: Verdict) -> None:
+    def apply(self, decision: Decision, verdict: Verdict | None) -> None:
         super().apply(decision, verdict)
         keeping.keep(decision, "note")
 

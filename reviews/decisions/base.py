@@ -19,6 +19,7 @@ from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
 
 from reviews.models import Decision, Review
+from reviews.models.review import ReviewKind
 from runs import deciding
 from runs.canonical import Json, clean_object, clean_text, dumps
 from runs.errors import BadInput
@@ -61,22 +62,20 @@ class WordsField(forms.CharField):
 class DecisionKind:
     """One kind; there is one object of it per process.
 
-    `verdict` is what it comes to for the run. `key` is its letter on the keyboard,
+    `verdict` is what it comes to for the run, None if nothing. `key` is its letter on the keyboard,
     "" for none. `is_danger` sets its button apart, `is_rare` puts it into a menu where
     the bar gets crowded. `runs_call` tells that it lets a call be made, so that the
-    digest of what was seen must be given with it. `after_expiry`: it also ends what
-    nobody answered in time.
+    digest of what was seen must be given with it.
     """
 
     kind: ClassVar[str]
-    verdict: ClassVar[VerdictKind]
+    verdict: ClassVar[VerdictKind | None]
     words: ClassVar[str]
     key: ClassVar[str] = ""
     order: ClassVar[int] = 50
     is_danger: ClassVar[bool] = False
     is_rare: ClassVar[bool] = False
     runs_call: ClassVar[bool] = False
-    after_expiry: ClassVar[bool] = False
     form_class: ClassVar[type[DecisionForm]] = DecisionForm
 
     def label(self, review: Review) -> str:
@@ -86,7 +85,9 @@ class DecisionKind:
     def offered(self, review: Review) -> bool:
         """May this be decided here? Reads the run's park, changes nothing."""
         park = review.run.park
-        return park is not None and self.verdict in deciding.allowed_verdicts(park)
+        if park is None or review.kind != ReviewKind.WAITING.value:
+            return False
+        return self.verdict in deciding.allowed_verdicts(park)
 
     def form(
         self, review: Review, data: Mapping[str, Any] | None = None
@@ -110,12 +111,18 @@ class DecisionKind:
         except BadInput:
             return False
 
-    def to_verdict(self, review: Review, cleaned_data: Mapping[str, Json]) -> Verdict:
+    def to_verdict(
+        self, review: Review, cleaned_data: Mapping[str, Json]
+    ) -> Verdict | None:
         """What the run is told; raises `BadInput` for what does not fit the run."""
+        if self.verdict is None:
+            return None
         return Verdict(self.verdict, text=str(cleaned_data.get("text", "")))
 
-    def apply(self, decision: Decision, verdict: Verdict) -> None:
+    def apply(self, decision: Decision, verdict: Verdict | None) -> None:
         """What the decision does, in its transaction; by default the run goes on."""
+        if verdict is None:
+            return
         deciding.resume(
             decision.review.run_id,
             verdict,

@@ -105,7 +105,7 @@ class Edit(DecisionKind):
             raise BadInput(_by_field(error.fields, review)) from None
         return Verdict(VerdictKind.APPROVE, note=note, arguments=call.arguments)
 
-    def apply(self, decision: Decision, verdict: Verdict) -> None:
+    def apply(self, decision: Decision, verdict: Verdict | None) -> None:
         super().apply(decision, verdict)
         keeping.keep(decision, "note")
 

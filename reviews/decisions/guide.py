@@ -42,7 +42,7 @@ class Guide(DecisionKind):
     order = 30
     form_class = GuideForm
 
-    def apply(self, decision: Decision, verdict: Verdict) -> None:
+    def apply(self, decision: Decision, verdict: Verdict | None) -> None:
         super().apply(decision, verdict)
         keeping.keep(decision, "text")
 

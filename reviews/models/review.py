@@ -60,6 +60,14 @@ class ReviewQuerySet(models.QuerySet["Review"]):
         return self.filter(agent__in=Agent.objects.decided_by(user))
 
     def open(self) -> ReviewQuerySet:
+        """Those for which a run waits."""
+        return self.undecided().filter(kind=ReviewKind.WAITING.value)
+
+    def to_judge(self) -> ReviewQuerySet:
+        """Those that nothing waits for: was it good or bad?"""
+        return self.undecided().filter(kind=ReviewKind.AFTERWARDS.value)
+
+    def undecided(self) -> ReviewQuerySet:
         return self.filter(status=ReviewStatus.OPEN.value)
 
 

@@ -117,7 +117,9 @@ def test_a_result_is_text_or_json(entered, result):
 
     cleaned = outcome.clean(review, {"happened": "yes", "result": entered})
 
-    assert outcome.to_verdict(review, cleaned).result == result
+    verdict = outcome.to_verdict(review, cleaned)
+    assert verdict is not None
+    assert verdict.result == result
 
 
 def test_what_did_not_happen_has_no_result():
@@ -126,6 +128,7 @@ def test_what_did_not_happen_has_no_result():
     cleaned = outcome.clean(review, {"happened": "no", "result": "Sent."})
 
     verdict = outcome.to_verdict(review, cleaned)
+    assert verdict is not None
     assert (verdict.happened, verdict.result) == (False, None)
 
 
@@ -229,6 +232,7 @@ def test_an_edit_that_changes_nothing_is_an_approval():
 
     verdict = edit.to_verdict(review, {"arguments": factory.MAIL, "note": "Fine."})
 
+    assert verdict is not None
     assert (verdict.arguments, verdict.note) == (None, "Fine.")
 
 

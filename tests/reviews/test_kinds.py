@@ -69,7 +69,9 @@ def test_a_reason_nobody_offered_is_refused(kind):
 def test_a_supplied_result_is_what_its_type_says(entered, result):
     supply, review = registry.find("supply"), factory.park()
 
-    assert supply.to_verdict(review, supply.clean(review, entered)).result == result
+    verdict = supply.to_verdict(review, supply.clean(review, entered))
+    assert verdict is not None
+    assert verdict.result == result
 
 
 @pytest.mark.parametrize("result", ["{odd", "NaN", " "])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from django.contrib.auth.models import Group, User
@@ -143,6 +144,28 @@ def park(
     }
     change_state(run, RunState.AWAITING_HUMAN, Park(**(values | fields)))
     return Review.objects.open().get(run=run)
+
+
+SAID: dict[str, Any] = {
+    "confidence": 0.8,
+    "rationale": "The figures agree.",
+    "will_do": "Post one letter",
+    "reversible": False,
+    "side_effects": [],
+    "rules_that_apply": [],
+}
+
+
+def let_through(confidence: str = "0.8", **fields: Any) -> Run:
+    """A run whose letter went out by itself, after a check that was so sure."""
+    run = make_run(**fields)
+    call = make_call(run)
+    said = SAID | {"confidence": float(confidence)}
+    sure = Decimal(confidence)
+    asked = _check_of(call)
+    add_step(run, StepKind.CHECK, request=asked, response=said, confidence=sure)
+    add_step(run, StepKind.TOOL, name=call.tool)
+    return run
 
 
 def change_state(run: Run, to: RunState, why: Park | None = None) -> None:
