@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST
 
 from agentops.http import AuthenticatedRequest, moment, signed_in
 from agentops.pages import problem
-from reviews import access, answers, page, services
+from reviews import access, answers, expiring, page, services
 from reviews import undo as undoing
 from reviews.answers import NOT_ALLOWED, UNPROCESSABLE
 from reviews.decisions import registry
@@ -67,6 +67,21 @@ def undo(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     except StaleReview as error:
         return answers.too_late(request, review_id, error)
     messages.success(request, "Taken back. Nothing was carried out; you hold the item.")
+    return redirect("reviews:detail", review.pk)
+
+
+@require_POST
+@signed_in
+def ask_again(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
+    """403, 404, 405, 409 or back to the expired item, which is open again."""
+    review = access.review_for(request.user, review_id)
+    try:
+        expiring.ask_again(review.pk, by=request.user)
+    except NotPermitted as error:
+        raise PermissionDenied(error.message) from error
+    except StaleReview as error:
+        return answers.stale(request, review_id, error, {})
+    messages.success(request, "Asked again. It waits for a decision once more.")
     return redirect("reviews:detail", review.pk)
 
 

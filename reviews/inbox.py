@@ -52,9 +52,11 @@ DONE_WORDS = {
     "supply": "Result supplied",
     "plan": "Plan changed",
     "abort": "Aborted",
+    "go_on": "Went on without an answer",
     "good": "Judged good",
     "bad": "Judged bad",
 }
+NEUTRAL_DECISIONS = frozenset({"go_on"})
 BAD_DECISIONS = frozenset({"reject", "abort", "bad"})
 
 
@@ -84,7 +86,26 @@ class Row:
         """How it ended, in words: expired and cancelled are no decisions."""
         if self.decision is not None:
             return decided_words(self.decision)
+        if self.review.status == ReviewStatus.EXPIRED.value:
+            return "Expired, nobody answered"
         return str(self.review.status).capitalize()
+
+    @property
+    def end_tone(self) -> str:
+        """Turned down is bad; a silence and a cancelled run are neither good nor bad."""
+        if self.decision is None:
+            return "wait" if self.review.status == ReviewStatus.EXPIRED.value else ""
+        if self.decision.kind in NEUTRAL_DECISIONS:
+            return "wait"
+        return "good" if self.went_well else "bad"
+
+    @property
+    def end_icon(self) -> str:
+        """Each way to end has its own: colour alone tells nothing."""
+        if self.decision is None:
+            is_expired = self.review.status == ReviewStatus.EXPIRED.value
+            return "clock" if is_expired else "stop"
+        return {"good": "tick", "wait": "next"}.get(self.end_tone, "error")
 
 
 def rows(user: User, filters: Filters, now: datetime) -> list[Row]:

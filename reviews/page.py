@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from agentops import clock
-from reviews import inbox, like, notes, rights, undo
+from reviews import inbox, like, notes, rights, stale, undo
 from reviews import why as reasons
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionForm, DecisionKind
@@ -94,9 +94,11 @@ def of(review: Review, user: User, *, is_whole: bool = False) -> dict[str, Any]:
     now = clock.now()
     row = inbox.row(review, user, now)
     is_open = review.status == ReviewStatus.OPEN.value
-    blocked = rights.may_decide(user, review, is_seen=True) if is_open else ""
+    is_unanswered = stale.waits_unanswered(review)
+    is_waiting = is_open or is_unanswered
+    blocked = rights.may_decide(user, review, is_seen=True) if is_waiting else ""
     question, options = reasons.question_of(review)
-    forms = sheets(review) if is_open and not blocked else []
+    forms = sheets(review) if is_waiting and not blocked else []
     steps = run_page.newest(run)
     entries = entries_of(run, steps, with_tries=is_whole)
     cases = like.cases(review, user)
@@ -110,6 +112,7 @@ def of(review: Review, user: User, *, is_whole: bool = False) -> dict[str, Any]:
         "options": options,
         "reasoning": (review.detail or {}).get("reasoning", ""),
         "is_open": is_open,
+        "is_unanswered": is_unanswered,
         "blocked": blocked,
         "sheets": forms,
         "tucked": [sheet for sheet in forms if sheet.is_tucked],

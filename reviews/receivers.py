@@ -6,21 +6,21 @@ Runs in the transaction that changes the run, and only writes rows.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from django.db.models import F
+from django.db.models import F, Q
 
-from agentops.conf import product
-from reviews import alike, ranking, searching, telling
+from reviews import alike, deadlines, ranking, searching, telling
 from reviews.models import Review
-from reviews.models.review import ReviewKind, ReviewStatus, Risk
+from reviews.models.review import ReviewKind, ReviewQuerySet, ReviewStatus
 from runs.canonical import Json, shorten
 from runs.models import Run
 from runs.states import RunState
 from runs.values import RunChange
 
 MAX_TITLE = 300
+WAITING = ReviewKind.WAITING.value
 
 
 def on_run_changed(sender: object, *, run: Run, change: RunChange, **_: Any) -> None:
@@ -38,14 +38,22 @@ def on_run_changed(sender: object, *, run: Run, change: RunChange, **_: Any) -> 
 def open_review(run: Run, park: Mapping[str, Json], at: datetime) -> Review:
     """Open the one review of a parked run, and tell those who may decide.
 
-    Inside the caller's transaction. Returns the open review if there is one.
+    Inside the caller's transaction. Returns the one there is: open, or expired at this
+    very park, after which only a person asks again.
     """
-    known = Review.objects.open().filter(run=run).first()
+    known = of_park(run).first()
     if known is not None:
         return known
     review = Review.objects.create(**_described(run, park, at))
     telling.opened(run, review, at)
     return review
+
+
+def of_park(run: Run) -> ReviewQuerySet:
+    """The review of what the run waits for now."""
+    unanswered = Q(status=ReviewStatus.EXPIRED.value, sequence=run.sequence)
+    is_open = Q(status=ReviewStatus.OPEN.value)
+    return Review.objects.filter(is_open | unanswered, run=run, kind=WAITING)
 
 
 def cancel_review(run: Run, at: datetime) -> None:
@@ -69,7 +77,7 @@ def _follow_up(run: Run, at: datetime) -> None:
 def _described(run: Run, park: Mapping[str, Json], at: datetime) -> dict[str, Any]:
     call = park["call"] or {}
     rank = ranking.of(park)
-    due_at = at + timedelta(seconds=_due_s(rank.risk))
+    limits = deadlines.of(call.get("tool", ""), rank.risk, at)
     return {
         "run": run,
         "agent_id": run.agent_id,
@@ -88,12 +96,7 @@ def _described(run: Run, park: Mapping[str, Json], at: datetime) -> dict[str, An
         "stakes": rank.as_json(),
         "search_text": searching.text_of(run, park),
         "opened_at": at,
-        "due_at": due_at,
-        "rank_at": rank.at(at, due_at),
+        "due_at": limits.due_at,
+        "expires_at": limits.expires_at,
+        "rank_at": rank.at(at, limits.due_at),
     }
-
-
-def _due_s(level: Risk) -> float:
-    if level is Risk.HIGH:
-        return product().review_due_high_risk_s
-    return product().review_due_s

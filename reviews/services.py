@@ -26,7 +26,9 @@ from reviews.models.review import ReviewStatus
 from reviews.rights import may_decide
 from reviews.stale import (
     StaleReview,
+    expired_words,
     fresh,
+    has_expired,
     lock_run,
     refuse_closed,
     refuse_if_held,
@@ -117,14 +119,14 @@ def _show_anew(review_id: UUID, parts: Sequence[str]) -> None:
 
 
 def _decide(review: Review, wanted: _Wanted) -> Decision:
-    if review.status != ReviewStatus.OPEN.value:
-        return _again(review, wanted)
     now = clock.now()
     kind, by = wanted.kind, wanted.by
+    if not _takes(review, kind, now):
+        return _again(review, wanted)
     refuse_if_held(review, by, now)
     if problem := seal.broken(review, kind, wanted.item_version, wanted.digest):
         raise StaleReview(problem)
-    if not kind.offered(review):
+    if not registry.is_offered(kind, review):
         raise BadInput({"kind": "This cannot be decided here."})
     cleaned = kind.clean(review, wanted.payload)
     verdict = kind.to_verdict(review, cleaned)
@@ -149,10 +151,21 @@ def _decide(review: Review, wanted: _Wanted) -> Decision:
     return decision
 
 
+def _takes(review: Review, kind: DecisionKind, now: datetime) -> bool:
+    """Can such a decision close the item? Its time may be over, its timer late."""
+    if review.status == ReviewStatus.OPEN.value:
+        if has_expired(review, now):
+            raise StaleReview(f"{expired_words(review)} Nothing was carried out.")
+        return True
+    return kind.after_expiry and review.status == ReviewStatus.EXPIRED.value
+
+
 def _close(review: Review, now: datetime) -> bool:
     """Take the item: only one transaction ever gets True for it."""
-    open_rows = Review.objects.undecided().filter(pk=review.pk, version=review.version)
-    closed = open_rows.update(
+    as_it_was = Review.objects.filter(
+        pk=review.pk, version=review.version, status=review.status
+    )
+    closed = as_it_was.update(
         status=ReviewStatus.DECIDED.value,
         closed_at=now,
         version=F("version") + 1,

@@ -9,11 +9,13 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from agentops import clock
 from reviews.decisions import registry
 from reviews.models import Decision, Review
 from reviews.models.review import ReviewStatus
 from runs.errors import Stale
 from runs.models import Run
+from runs.states import RunState
 
 
 class StaleReview(Stale):
@@ -53,6 +55,26 @@ def standing(review: Review) -> Decision | None:
     return found.select_related("actor").first()
 
 
+def has_expired(review: Review, now: datetime) -> bool:
+    """Is its time over? It may be open still, until the timer has closed it."""
+    return review.expires_at is not None and review.expires_at <= now
+
+
+def waits_unanswered(review: Review) -> bool:
+    """It has expired, and its run waits with it still."""
+    run = review.run
+    is_here = run.state == RunState.AWAITING_HUMAN and run.sequence == review.sequence
+    return review.status == ReviewStatus.EXPIRED.value and is_here
+
+
+def expired_words(review: Review) -> str:
+    """When it expired, on the reader's clock."""
+    at = timezone.localtime(review.expires_at or review.closed_at)
+    is_today = at.date() == timezone.localtime(clock.now()).date()
+    when = f"at {at:%H:%M}" if is_today else f"on {at:%d %b} at {at:%H:%M}"
+    return f"This expired {when}, nobody answered."
+
+
 def refuse_closed(review: Review) -> NoReturn:
     """Say by whom it was decided, or what else became of it."""
     decision = standing(review)
@@ -62,6 +84,8 @@ def refuse_closed(review: Review) -> NoReturn:
         raise StaleReview(f"{who} has decided already: {words}.", decision=decision)
     if review.status == ReviewStatus.OPEN.value:
         raise StaleReview("This has just changed. Look at it again.")
+    if review.status == ReviewStatus.EXPIRED.value:
+        raise StaleReview(f"{expired_words(review)} Nothing was carried out.")
     raise StaleReview(f"This is {review.status} and no longer waits for a decision.")
 
 

@@ -10,11 +10,12 @@ import time
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from agentops import clock
 from reviews import outbox, receivers, telling
 from reviews.models import Review
+from reviews.models.review import ReviewStatus
 from runs import timers
 from runs.models import Run
 from runs.states import RunState
@@ -33,7 +34,7 @@ def deliver() -> dict[str, int]:
 
 
 def sweep() -> dict[str, int]:
-    """Open a review for every parked run that has none."""
+    """Open a review for every parked run that has none; an expired one is one."""
     opened = 0
     for run_id in _unreviewed().values_list("pk", flat=True)[:BATCH]:
         opened += _open(run_id)
@@ -64,10 +65,13 @@ class _SweepClock:
 
 
 def _unreviewed() -> QuerySet[Run]:
-    open_one = Review.objects.open().filter(run=OuterRef("pk"))
+    known = Q(status=ReviewStatus.OPEN.value) | Q(
+        status=ReviewStatus.EXPIRED.value, sequence=OuterRef("sequence")
+    )
+    its_own = Review.objects.filter(known, run=OuterRef("pk"))
     before = clock.later(-SWEEP_AFTER_S)
     return Run.objects.filter(
-        ~Exists(open_one),
+        ~Exists(its_own),
         parked_at__lt=before,
         state=RunState.AWAITING_HUMAN.value,
     ).order_by("parked_at")
@@ -78,7 +82,7 @@ def _open(run_id: UUID) -> int:
     with transaction.atomic():
         locked = Run.objects.select_for_update(no_key=True).filter(pk=run_id)
         run = locked.filter(state=RunState.AWAITING_HUMAN.value).first()
-        if run is None or Review.objects.open().filter(run=run).exists():
+        if run is None or receivers.of_park(run).exists():
             return 0
         receivers.open_review(run, run.park or {}, clock.now())
         return 1

@@ -93,6 +93,17 @@ def opens_at(review: Review) -> datetime:
     return min(together_at, events.moment(events.REMINDER_HALF, review))
 
 
+def again(review: Review, at: datetime) -> None:
+    """An expired item waits anew, with new deadlines: all who were told are so again."""
+    opened(review.run, review, at)
+    for event in events.TO_DECIDE:
+        told = review.notifications.filter(event=event)
+        due_at = at if event == events.OPENED else events.moment(event, review)
+        pending = NotificationStatus.PENDING.value
+        told.update(status=pending, attempts=0, error="", sent_at=None, next_at=due_at)
+    queue.enqueue(DELIVER)
+
+
 def deciders(agent: Agent) -> QuerySet[User]:
     """Everyone active who may decide on runs of the agent.
 

@@ -27,5 +27,6 @@ urlpatterns = [
     path("<uuid:review_id>/notes/", note_views.discussion, name="notes"),
     path("<uuid:review_id>/hold/", claim_views.hold, name="hold"),
     path("<uuid:review_id>/decide/<slug:kind>/", decision_views.decide, name="decide"),
+    path("<uuid:review_id>/again/", decision_views.ask_again, name="ask_again"),
     path("<uuid:review_id>/undo/", decision_views.undo, name="undo"),
 ]

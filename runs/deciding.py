@@ -291,5 +291,6 @@ _WORDS = {
     V.TOP_UP: "budget topped up",
     V.SUPPLY: "result supplied by hand",
     V.PLAN: "plan changed",
+    V.GO_ON: "went on without an answer",
     V.ABORT: "aborted",
 }

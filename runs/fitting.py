@@ -20,7 +20,7 @@ from runs.toolbox import Offered, propose
 from runs.values import Park, ProposedCall, Verdict, VerdictKind
 
 V = VerdictKind
-_ABOUT_A_CALL = (V.APPROVE, V.GUIDE, V.SUPPLY, V.PLAN, V.REJECT, V.ABORT)
+_ABOUT_A_CALL = (V.APPROVE, V.GUIDE, V.SUPPLY, V.PLAN, V.REJECT, V.GO_ON, V.ABORT)
 _ABOUT_A_FAILURE = (V.RETRY, V.GUIDE, V.SUPPLY, V.PLAN, V.ABORT)
 _ABOUT_THE_END = (V.APPROVE, V.GUIDE, V.PLAN, V.REJECT, V.ABORT)
 _ALLOWED: dict[ParkReason, tuple[VerdictKind, ...]] = {
@@ -31,8 +31,8 @@ _ALLOWED: dict[ParkReason, tuple[VerdictKind, ...]] = {
     ParkReason.REPEATED_CALL: _ABOUT_A_CALL,
     ParkReason.CHECK_FAILED: (*_ABOUT_A_CALL, V.RETRY),
     ParkReason.CHANGED: _ABOUT_A_CALL,
-    ParkReason.QUESTION: (V.ANSWER, V.ABORT),
-    ParkReason.ESCALATION: (V.GUIDE, V.PLAN, V.ABORT),
+    ParkReason.QUESTION: (V.ANSWER, V.GO_ON, V.ABORT),
+    ParkReason.ESCALATION: (V.GUIDE, V.PLAN, V.GO_ON, V.ABORT),
     ParkReason.ANSWER: _ABOUT_THE_END,
     ParkReason.OPEN_PLAN: _ABOUT_THE_END,
     ParkReason.BUDGET: (V.TOP_UP, V.ABORT),

@@ -85,6 +85,7 @@ DECIDED = {
     "supply": ("Result supplied", "good"),
     "plan": ("Plan changed", "good"),
     "abort": ("Aborted", "bad"),
+    "go_on": ("Went on without an answer", ""),
     UNDO: ("Taken back", ""),
 }
 

@@ -117,6 +117,7 @@ class VerdictKind(StrEnum):
     TOP_UP = "top_up"
     SUPPLY = "supply"
     PLAN = "plan"
+    GO_ON = "go_on"
     ABORT = "abort"
 
 
@@ -131,6 +132,7 @@ class Verdict:
     top_up: `limits`, the new limits by kind
     supply: `result`, of a call that a person has carried out by hand
     plan: `plan`, the items the run has from now on, and `text`, why
+    go_on: nobody answered in time; `text` is a word with it, if any
     retry, abort: `text` is the reason, if any
     """
 

@@ -14,8 +14,8 @@ from runs.canonical import dumps
 from runs.turns import Approval, Turns
 from runs.values import StepValue, VerdictKind
 
-LOOKS_AWAY = frozenset({VerdictKind.TOP_UP, VerdictKind.RETRY})
-"""Decisions about a failure or a limit, not about what the agent has read."""
+LOOKS_AWAY = frozenset({VerdictKind.TOP_UP, VerdictKind.RETRY, VerdictKind.GO_ON})
+"""Decisions about a failure, a limit or a silence, not about what the agent has read."""
 
 
 def take(turns: Turns, step: StepValue) -> None:
@@ -126,6 +126,16 @@ def _again(
     turns.check = None
 
 
+def _unanswered(
+    turns: Turns, step: StepValue, response: dict[str, Any], call_id: str | None
+) -> None:
+    said = "Nobody answered in time, so this was not carried out."
+    more = response.get("text")
+    added = f" A person adds: {more}" if more else ""
+    if call_id is not None:
+        turns.answer(call_id, f"{said}{added}", step.number)
+
+
 def _go_on(
     turns: Turns, step: StepValue, response: dict[str, Any], call_id: str | None
 ) -> None:
@@ -147,5 +157,6 @@ _DECIDE: dict[VerdictKind, _Takes] = {
     VerdictKind.TOP_UP: _go_on,
     VerdictKind.SUPPLY: _supplied,
     VerdictKind.PLAN: _replanned,
+    VerdictKind.GO_ON: _unanswered,
     VerdictKind.ABORT: _go_on,
 }

@@ -24,4 +24,5 @@ class Abort(DecisionKind):
     words = "Abort the run"
     order = 90
     is_danger = True
+    after_expiry = True
     form_class = AbortForm

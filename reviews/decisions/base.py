@@ -65,7 +65,8 @@ class DecisionKind:
     `verdict` is what it comes to for the run, None if nothing. `key` is its letter on the keyboard,
     "" for none. `is_danger` sets its button apart, `is_rare` puts it into a menu where
     the bar gets crowded. `runs_call` tells that it lets a call be made, so that the
-    digest of what was seen must be given with it.
+    digest of what was seen must be given with it. `after_expiry`: it also ends what
+    nobody answered in time.
     """
 
     kind: ClassVar[str]
@@ -76,6 +77,7 @@ class DecisionKind:
     is_danger: ClassVar[bool] = False
     is_rare: ClassVar[bool] = False
     runs_call: ClassVar[bool] = False
+    after_expiry: ClassVar[bool] = False
     form_class: ClassVar[type[DecisionForm]] = DecisionForm
 
     def label(self, review: Review) -> str:

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from reviews.decisions.base import DecisionKind
 from reviews.models import Review
+from reviews.models.review import ReviewStatus
 from runs.errors import BadInput
 
 _PACKAGE = "reviews.decisions"
@@ -44,7 +45,14 @@ def find(kind: str) -> DecisionKind:
 
 def offered(review: Review) -> list[DecisionKind]:
     """What may be decided about this review, in the order of the buttons."""
-    return [kind for kind in all_kinds() if kind.offered(review)]
+    return [kind for kind in all_kinds() if is_offered(kind, review)]
+
+
+def is_offered(kind: DecisionKind, review: Review) -> bool:
+    """May this be decided here? Once an item has expired, little may."""
+    if review.status == ReviewStatus.EXPIRED.value and not kind.after_expiry:
+        return False
+    return kind.offered(review)
 
 
 @cache

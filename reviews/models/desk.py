@@ -14,6 +14,7 @@ from runs.states import choices
 class NoteKind(StrEnum):
     NOTE = "note"
     TAKE_OVER = "take_over"
+    ASKED_AGAIN = "asked_again"
 
 
 def note_kinds() -> list[tuple[str, str]]:
@@ -23,7 +24,8 @@ def note_kinds() -> list[tuple[str, str]]:
 class Note(models.Model):
     """A word to the other reviewers; append-only, the agent never sees it.
 
-    A `take_over` note is the reason somebody gave for taking the item from its holder.
+    A `take_over` note is the reason somebody gave for taking the item from its holder; an
+    `asked_again` note says who opened an expired item anew.
     """
 
     review = models.ForeignKey(Review, models.CASCADE, related_name="notes")

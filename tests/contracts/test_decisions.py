@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django import forms
 
+from agentops import clock
 from reviews import afterwards
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionForm
@@ -42,6 +43,7 @@ WORKS = {
     "top_up": (ParkReason.BUDGET, {"limits.money": "1.00"}),
     "supply": (ParkReason.LOW_CONFIDENCE, {"result": "Sent by hand."}),
     "plan": (ParkReason.LOW_CONFIDENCE, {"items": "Send\nReport"}),
+    "go_on": (ParkReason.LOW_CONFIDENCE, {}),
     "good": (None, {"text": "As it should be."}),
     "bad": (None, {"text": "The wrong list."}),
 }
@@ -49,6 +51,7 @@ WORKS = {
 WRONG = {
     "approve": {"note": "x" * 20_000},
     "retry": {"text": "x" * 20_000},
+    "go_on": {"text": "x" * 20_000},
     "good": {"text": "x" * 20_000},
     "edit": {"arguments": factory.MAIL | {"copies": "many"}},
 }
@@ -58,6 +61,12 @@ WRONG = {
 def letters():
     with tools.added(factory.LETTER):
         yield
+
+
+def expire(review):
+    now = clock.now()
+    review.status, review.closed_at, review.expires_at = "expired", now, now
+    review.save()
 
 
 @pytest.fixture
@@ -73,7 +82,10 @@ def parked(db):
         figures = FIGURES if reason is ParkReason.BUDGET else {}
         has_call = reason not in {ParkReason.BUDGET, ParkReason.RETRIES}
         run = factory.make_run(plan=PLAN)
-        return factory.park(run, reason, has_call=has_call, figures=figures)
+        review = factory.park(run, reason, has_call=has_call, figures=figures)
+        if kind.kind == "go_on":
+            expire(review)
+        return review
 
     return make
 
