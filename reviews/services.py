@@ -65,7 +65,7 @@ def decide(
     """
     chosen = registry.find(kind)
     review = Review.objects.select_related("run__agent").get(pk=review_id)
-    if reason := may_decide(by, review):
+    if reason := may_decide(by, review, kind=chosen.kind):
         raise NotPermitted(reason)
     wanted = _Wanted(chosen, by, item_version, digest, seen_at, payload)
     with log.bound(run=review.run_id):

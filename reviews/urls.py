@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from reviews import (
+    answer_views,
     claim_views,
     decision_views,
     inbox_views,
@@ -25,6 +26,7 @@ urlpatterns = [
     path("<uuid:review_id>/after/", views.after, name="after"),
     path("<uuid:review_id>/happened/", views.happened, name="happened"),
     path("<uuid:review_id>/notes/", note_views.discussion, name="notes"),
+    path("<uuid:review_id>/answer/", answer_views.answer, name="answer"),
     path("<uuid:review_id>/hold/", claim_views.hold, name="hold"),
     path("<uuid:review_id>/decide/<slug:kind>/", decision_views.decide, name="decide"),
     path("<uuid:review_id>/again/", decision_views.ask_again, name="ask_again"),

@@ -109,7 +109,15 @@ class AgentAdmin(admin.ModelAdmin):
         ("Kept guidance", {"fields": ("kept",)}),
         (
             "Who decides",
-            {"fields": ("deciders", "allow_self_decision", "has_reviewer")},
+            {
+                "fields": (
+                    "deciders",
+                    "allow_self_decision",
+                    "submitter_answers",
+                    "afterwards_below",
+                    "has_reviewer",
+                )
+            },
         ),
     )
 

@@ -129,7 +129,7 @@ def _transitions(run: Run) -> list[Transition]:
 
 def _open_review(run: Run) -> Any:
     """The row of `reviews`, met by its reverse name: runs know nothing above them."""
-    return run.reviews.filter(status="open").first()
+    return run.reviews.filter(status="open", kind="waiting").first()
 
 
 def _ending(run: Run) -> Transition | None:

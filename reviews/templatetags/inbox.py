@@ -6,6 +6,7 @@ from typing import Any
 
 from django import template
 
+from reviews import asking
 from reviews.models import Review
 
 register = template.Library()
@@ -17,6 +18,12 @@ def waiting_for(user: Any) -> int:
     if not may_review(user):
         return 0
     return Review.objects.visible_to(user).open().count()
+
+
+@register.simple_tag
+def asked_of(user: Any, review: Review | None) -> asking.Asked | None:
+    """The question of a run that waits, if the person may answer it."""
+    return asking.of(review, user) if review is not None else None
 
 
 @register.filter
