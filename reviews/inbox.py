@@ -51,6 +51,7 @@ DONE_WORDS = {
     "top_up": "Budget raised",
     "supply": "Result supplied",
     "plan": "Plan changed",
+    "fork": "Forked",
     "abort": "Aborted",
     "go_on": "Went on without an answer",
     "good": "Judged good",

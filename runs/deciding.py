@@ -102,7 +102,7 @@ def resume(
     step = _decision(run, park, verdict, by, now, wake_at)
     facts = replace(facts, limits=limits, sequence=step.number)
     _settle_effect(run, park, verdict, step, by)
-    if verdict.kind is V.ABORT:
+    if verdict.kind in {V.ABORT, V.FORK}:
         _write(run, step, by, verdict, now, (RunState.ABORTED,), _aborted(run, now))
         return
     progress = _progress(run, step)
@@ -268,7 +268,7 @@ def _write(
 ) -> None:
     moves, old = [], RunState.AWAITING_HUMAN
     for new in states:
-        why = _WORDS[verdict.kind] if old is RunState.AWAITING_HUMAN else "asks again"
+        why = _why(verdict) if old is RunState.AWAITING_HUMAN else "asks again"
         moves.append(Move(old, new, why, by.get_username(), now, by.pk))
         old = new
     recording.commit(
@@ -279,6 +279,11 @@ def _write(
             fields=fields,
         )
     )
+
+
+def _why(verdict: Verdict) -> str:
+    is_fork = verdict.kind is V.FORK
+    return clean_text(verdict.text) if is_fork else _WORDS[verdict.kind]
 
 
 _WORDS = {

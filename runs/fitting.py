@@ -49,7 +49,7 @@ _ALLOWED: dict[ParkReason, tuple[VerdictKind, ...]] = {
 
 def allowed_verdicts(park: Mapping[str, Any]) -> tuple[VerdictKind, ...]:
     """Which decisions fit what a run waits for (`Run.park`)."""
-    kinds = _ALLOWED[ParkReason(park["reason"])]
+    kinds = (*_ALLOWED[ParkReason(park["reason"])], V.FORK)
     if _is_about_an_act(park):
         return kinds
     return tuple(kind for kind in kinds if kind is not V.SUPPLY)

@@ -30,9 +30,9 @@ def summary(run: Run) -> dict[str, Any]:
     waiting included. A model call is a plan, model or check step that ended;
     `error_rate` is the share of ended model and tool steps that failed or were
     answered with an error, 0..1. `human_escalations` counts how often the run was
-    parked, not decisions taken back. `cost` is in US dollars, as text.
+    parked, not decisions taken back. A fork counts from the step it was forked at. `cost` is in US dollars, as text.
     """
-    steps = Step.objects.filter(run=run)
+    steps = Step.objects.filter(run=run, number__gte=run.fork_step or 1)
     found = _counted(steps)
     calls = found["model_calls"] + found["tool_calls"]
     failed = found["failed"]

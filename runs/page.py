@@ -7,15 +7,18 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from runs import history, standing, timeline, waterfall
+from runs import forking, history, standing, timeline, waterfall
 from runs.facts import subject
 from runs.models import Attempt, Blob, Effect, Run, Step, Transition
-from runs.states import EffectStatus, RunState, StepKind
+from runs.states import EffectStatus, RunState, StepKind, StepStatus
 from runs.tools.base import titled
 
 STEPS = 100
 MOST_STEPS = 500
 MOST_TRANSITIONS = 300
+MOST_FORKS = 20
+COPIED = "done before the fork"
+SERVED = "served from the ledger, not done again"
 EFFECTS = {
     EffectStatus.STARTED: ("run", "started, no result yet"),
     EffectStatus.DONE: ("good", "done once"),
@@ -48,6 +51,8 @@ def of(run: Run, user: User, first: int | None = None) -> dict[str, Any]:
         "picture": waterfall.draw(entries),
         "transitions": list(_transitions(run)),
         "effects": effects(run),
+        "forks": list(run.copies.order_by("created_at")[:MOST_FORKS]),
+        "may_fork": may_fork(run, user),
         "facts": _facts(run, steps, tries),
         "is_parked": state is RunState.AWAITING_HUMAN,
         "is_final": state.is_final,
@@ -99,6 +104,21 @@ def one_step(run: Run, step: Step) -> dict[str, Any]:
     }
 
 
+def before_fork(run: Run, step: Step) -> dict[str, Any]:
+    """What is asked before a run is retried from a step."""
+    return {
+        "run": run,
+        "title": subject(run.task),
+        "entry": timeline.entries([step], state=RunState(run.state))[0],
+        "before": step.number - 1,
+        "is_parked": run.state == RunState.AWAITING_HUMAN,
+    }
+
+
+def may_fork(run: Run, user: User) -> bool:
+    return forking.rests(run) and forking.may_fork(run, user)
+
+
 def _prompt(run: Run, entry: timeline.Entry) -> tuple[list[Any], str]:
     if not entry.has_prompt:
         return [], ""
@@ -109,16 +129,37 @@ def _prompt(run: Run, entry: timeline.Entry) -> tuple[list[Any], str]:
 
 
 def effects(run: Run) -> list[dict[str, Any]]:
-    """What the run did outside, oldest first; one query."""
+    """What its calls did outside, oldest first; one query, two more for a fork."""
+    own = Effect.objects.filter(run=run).order_by("started_at")
+    served = _served(run) if run.root_id else []
+    return [*served, *(_effect(row, row.step_number) for row in own)]
+
+
+def _effect(row: Effect, step: int, words: str = "") -> dict[str, Any]:
+    tone, said = EFFECTS[EffectStatus(row.status)]
+    return {
+        "row": row,
+        "step": step,
+        "title": titled(row.tool),
+        "icon": timeline.TOOL_ICONS.get(row.tool, "tool"),
+        "tone": tone,
+        "words": words or said,
+    }
+
+
+def _served(run: Run) -> list[dict[str, Any]]:
+    """What another run of the same root did, and this one has the result of."""
+    calls = run.steps.filter(
+        kind=StepKind.TOOL.value,
+        status=StepStatus.SUCCEEDED.value,
+        request__effect="irreversible",
+    )
+    steps = dict(calls.values_list("request__key", "number"))
+    others = Effect.objects.filter(root_id=run.root_id, key__in=steps)
+    found = [(steps[row.key], row) for row in others.exclude(run=run)]
     return [
-        {
-            "row": effect,
-            "title": titled(effect.tool),
-            "icon": timeline.TOOL_ICONS.get(effect.tool, "tool"),
-            "tone": EFFECTS[EffectStatus(effect.status)][0],
-            "words": EFFECTS[EffectStatus(effect.status)][1],
-        }
-        for effect in Effect.objects.filter(run=run).order_by("started_at")
+        _effect(row, number, COPIED if number < (run.fork_step or 0) else SERVED)
+        for number, row in sorted(found, key=lambda one: one[0])
     ]
 
 

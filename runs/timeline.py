@@ -84,6 +84,7 @@ DECIDED = {
     "top_up": ("Budget raised", "good"),
     "supply": ("Result supplied", "good"),
     "plan": ("Plan changed", "good"),
+    "fork": ("Forked", ""),
     "abort": ("Aborted", "bad"),
     "go_on": ("Went on without an answer", ""),
     UNDO: ("Taken back", ""),

@@ -17,6 +17,7 @@ urlpatterns = [
     path("<uuid:run_id>/watch/", views.watch, name="watch"),
     path("<uuid:run_id>/steps/", views.steps, name="steps"),
     path("<uuid:run_id>/steps/<int:number>/", views.step, name="step"),
+    path("<uuid:run_id>/steps/<int:number>/fork/", views.fork, name="fork"),
     path("<uuid:run_id>/cancel/", views.cancel, name="cancel"),
     path("<uuid:run_id>/metrics.json", views.metrics_json, name="metrics"),
 ]

@@ -118,6 +118,7 @@ class VerdictKind(StrEnum):
     SUPPLY = "supply"
     PLAN = "plan"
     GO_ON = "go_on"
+    FORK = "fork"
     ABORT = "abort"
 
 
@@ -131,6 +132,7 @@ class Verdict:
     outcome: `happened`, and `result` if it did
     top_up: `limits`, the new limits by kind
     supply: `result`, of a call that a person has carried out by hand
+    fork: `text` names the run that goes on instead; this one ends
     plan: `plan`, the items the run has from now on, and `text`, why
     go_on: nobody answered in time; `text` is a word with it, if any
     retry, abort: `text` is the reason, if any

@@ -158,5 +158,6 @@ _DECIDE: dict[VerdictKind, _Takes] = {
     VerdictKind.SUPPLY: _supplied,
     VerdictKind.PLAN: _replanned,
     VerdictKind.GO_ON: _unanswered,
+    VerdictKind.FORK: _go_on,
     VerdictKind.ABORT: _go_on,
 }

@@ -17,7 +17,7 @@ from django_htmx.http import HttpResponseClientRefresh, HttpResponseStopPolling
 from agentops import clock
 from agentops.http import AuthenticatedRequest, signed_in
 from agentops.pages import problem
-from runs import expectation, listing, metrics, page, services
+from runs import expectation, forking, listing, metrics, page, services
 from runs.canonical import clean_text
 from runs.errors import BadInput, NotPermitted, Stale
 from runs.forms import TaskForm
@@ -180,6 +180,7 @@ def steps(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
     """The steps before the one named by `before`, for histories of any length."""
     run = _run(request, run_id)
     context = page.earlier(run, _number(request.GET.get("before", "")))
+    context["may_fork"] = page.may_fork(run, request.user)
     name = "runs/_steps.html" if request.htmx else "runs/steps.html"
     return render(request, name, context)
 
@@ -219,6 +220,32 @@ def cancel(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
         raise PermissionDenied(error.message) from error
     messages.success(request, "The run is cancelled. Its steps stay readable.")
     return redirect(here)
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def fork(request: AuthenticatedRequest, run_id: UUID, number: int) -> HttpResponse:
+    """Ask, then start a run from that step; 409 where it cannot start from there."""
+    run = _run(request, run_id)
+    found = get_object_or_404(Step, run=run, number=number)
+    if not forking.may_fork(run, request.user):
+        raise PermissionDenied("You do not decide on the runs of this agent.")
+    if request.method == "GET":
+        context = page.before_fork(run, found)
+        return render(request, "runs/fork.html", context)
+    try:
+        made = forking.fork(run.id, number, by=request.user)
+    except (Stale, BadInput) as error:
+        return problem(
+            request,
+            409,
+            title="This run cannot be retried from there",
+            happened=error.message,
+            kept="Nothing was started, and nothing was changed.",
+            next_steps=[("Open the run", reverse("runs:detail", args=[run.id]))],
+        )
+    messages.success(request, f"A new run goes on from step {number}.")
+    return redirect("runs:detail", made.id)
 
 
 @require_GET

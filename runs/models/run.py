@@ -141,6 +141,12 @@ class Run(models.Model):
             models.Index(fields=["agent", "-created_at"], name="run_of_agent"),
             models.Index(fields=["-created_at"], name="run_newest"),
             models.Index(fields=["submitter", "-created_at"], name="run_of_submitter"),
+            # the forks of a run; most have none, and none ever changes its original
+            models.Index(
+                fields=["forked_from"],
+                condition=Q(forked_from__isnull=False),
+                name="run_forks",
+            ),
         ]
         constraints = [
             models.UniqueConstraint(

@@ -18,6 +18,7 @@ from tests.support.wait import wait_until
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("processes")]
 
 SUPPLY, PLAN = "Supply the result", "Edit the plan"
+RETRY = "Retry from an earlier step"
 
 
 def open_sheet(page: Page, review: Review, words: str) -> None:
@@ -31,6 +32,15 @@ def open_sheet(page: Page, review: Review, words: str) -> None:
 
 def sheet(page: Page, kind: str) -> Locator:
     return page.locator(f"#decide-{kind}")
+
+
+def rests(run: Run, state: RunState) -> Run:
+    wait_until(
+        lambda: Run.objects.get(pk=run.pk).state == state,
+        timeout_s=60,
+        what=f"a run being {state.label}",
+    )
+    return Run.objects.get(pk=run.pk)
 
 
 def payload(review: Review) -> dict[str, Any]:
@@ -79,11 +89,7 @@ def test_what_was_done_by_hand_is_told_without_script(
         page.get_by_role("button", name=SUPPLY).click()
         expect(page.locator(".bar-done")).to_contain_text("Result supplied by you")
 
-    wait_until(
-        lambda: Run.objects.get(pk=review.run_id).state == RunState.COMPLETED,
-        timeout_s=60,
-        what="the run being completed",
-    )
+    rests(review.run, RunState.COMPLETED)
     assert not [mail for mail in project.mails() if "Q3 2024" in mail]
     assert Effect.objects.get(run=review.run_id).result == {"sent": True}
 
@@ -107,6 +113,57 @@ def test_the_plan_is_edited_line_by_line(
 
     plan = Run.objects.get(pk=review.run_id).plan
     assert plan[-1]["text"] == "Only report the figures"
+
+
+def test_guidance_is_kept_and_a_retried_run_has_nothing_done_twice(
+    chromium: Browser, project: LiveProject
+) -> None:
+    review = park()
+
+    with visit(chromium, project, "operator", script=False) as page:
+        page.goto(f"/reviews/{review.pk}/")
+        page.get_by_role("button", name="Approve and send").first.click()
+        form = sheet(page, "approve")
+        form.get_by_text("Once, or from now on").click()
+        form.get_by_label("From now on: for every run of").check()
+        form.get_by_label("For how many days").fill("30")
+        form.get_by_role("button", name="Approve and send").click()
+        expect(page.get_by_text("Say what is to hold from now on.")).to_be_visible()
+        page.get_by_label("Note to the agent").fill("Always name the region.")
+        page.get_by_role("button", name="Approve and send").click()
+        expect(page.locator(".bar-done")).to_contain_text("for 30 days")
+        rests(review.run, RunState.COMPLETED)
+
+        page.goto(f"/runs/{review.run_id}/")
+        page.locator("#step-9 summary").click()
+        page.locator("#step-9").get_by_role("link", name="Retry from here").click()
+        expect(page.get_by_text("What has been done outside")).to_be_visible()
+        page.get_by_role("button", name="Retry from step 9").click()
+        expect(page.get_by_text("Forked from")).to_be_visible()
+
+    fork = rests(Run.objects.get(forked_from=review.run_id), RunState.AWAITING_HUMAN)
+    with visit(chromium, project, "operator", theme="dark") as page:
+        open_sheet(page, Review.objects.get(run=fork), RETRY)
+        sheet(page, "fork").get_by_label("Do again, from").select_option("9")
+        sheet(page, "fork").get_by_role("button", name=RETRY).click()
+        expect(page.locator(".bar-done")).to_contain_text("Forked by you")
+        page.get_by_role("link", name="run ").last.click()
+        expect(page.get_by_text("Forked from")).to_be_visible()
+        assert barriers(page) == []
+
+    second = rests(Run.objects.get(forked_from=fork), RunState.AWAITING_HUMAN)
+    with visit(chromium, project, "operator") as page:
+        page.goto(f"/reviews/{Review.objects.get(run=second).pk}/")
+        page.keyboard.press("a")
+        page.keyboard.press("Control+Enter")
+        page.locator(".bar-done").wait_for()
+        rests(second, RunState.COMPLETED)
+        page.goto(f"/runs/{second.pk}/")
+        expect(page.get_by_text("served from the ledger")).to_be_visible()
+
+    later = rests(park().run, RunState.AWAITING_HUMAN)
+    assert later.guidance == ["Always name the region."]
+    assert len([mail for mail in project.mails() if "Q3 2024" in mail]) == 1
 
 
 @pytest.mark.parametrize("size", [None, NARROW], ids=["wide", "narrow"])

@@ -42,6 +42,7 @@ WORKS = {
     "outcome": (ParkReason.OUTCOME_UNKNOWN, {"happened": "yes", "result": "Sent."}),
     "top_up": (ParkReason.BUDGET, {"limits.money": "1.00"}),
     "supply": (ParkReason.LOW_CONFIDENCE, {"result": "Sent by hand."}),
+    "fork": (ParkReason.LOW_CONFIDENCE, {"step": "1"}),
     "plan": (ParkReason.LOW_CONFIDENCE, {"items": "Send\nReport"}),
     "go_on": (ParkReason.LOW_CONFIDENCE, {}),
     "good": (None, {"text": "As it should be."}),

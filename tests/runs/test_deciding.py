@@ -182,4 +182,4 @@ def test_a_verdict_that_leads_to_the_next_question_parks_again(parked, boss):  #
     moves = list(parked.transitions.values_list("to_state", flat=True))
     assert (parked.park_reason, parked.wake_at) == ("budget", None)
     assert moves[-3:] == ["awaiting_human", "executing", "awaiting_human"]
-    assert deciding.allowed_verdicts(park_of(parked)) == (V.TOP_UP, V.ABORT)
+    assert deciding.allowed_verdicts(park_of(parked)) == (V.TOP_UP, V.ABORT, V.FORK)
