@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -54,12 +53,12 @@ class Fork(DecisionKind):
     is_rare = True
     form_class = ForkForm
 
-    def apply(self, decision: Decision, verdict: Verdict) -> None:
+    def apply(self, decision: Decision, verdict: Verdict | None) -> None:
         """The fork first: its original has to rest, and does so until it ends."""
         number = int(decision.payload["step"])
         made = forking.fork(decision.review.run_id, number, by=decision.actor)
         words = f"forked as run {str(made.pk)[:8]} at step {number}"
-        super().apply(decision, replace(verdict, text=words))
+        super().apply(decision, Verdict(VerdictKind.FORK, text=words))
 
     def note(self, cleaned_data: Mapping[str, Json]) -> str:
         why = str(cleaned_data.get("text") or "")
