@@ -187,6 +187,7 @@ class ToolAdmin(admin.ModelAdmin):
         (None, {"fields": ("name", "words", "effect", "parameters", "updated_at")}),
         ("Policy", {"fields": ("enabled", "policy", "threshold", "untrusted")}),
         ("Bounds", {"fields": ("timeout_s", "attempts", "result_limit")}),
+        ("Decisions on its calls", {"fields": ("undo_s", "due_s", "expires_s")}),
         ("Settings", {"fields": ("settings",)}),
     )
 

@@ -253,6 +253,22 @@ def test_an_agent_with_versions_cannot_be_deleted(signed_in):
 # Tools and prices
 
 
+@pytest.mark.parametrize("model", [Agent, Tool])
+def test_everything_that_may_be_set_is_on_its_page(model):
+    shown = {
+        name
+        for _, options in admin.site._registry[model].fieldsets
+        for name in options["fields"]
+    }
+
+    editable = {field.name for field in model._meta.get_fields() if is_set(field)}
+    assert editable - shown == set()
+
+
+def is_set(field):
+    return field.concrete and field.editable and not field.auto_created
+
+
 def test_every_registered_tool_has_a_row():
     names = {spec.name for spec in registry.all_specs()} - {"post_letter"}
 
