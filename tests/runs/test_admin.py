@@ -257,7 +257,7 @@ def test_an_agent_with_versions_cannot_be_deleted(signed_in):
 def test_everything_that_may_be_set_is_on_its_page(model):
     shown = {
         name
-        for _, options in admin.site._registry[model].fieldsets
+        for _, options in admin.site._registry[model].fieldsets or ()
         for name in options["fields"]
     }
 
