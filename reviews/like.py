@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 
 from reviews import inbox
 from reviews.models import Decision, Review
-from reviews.models.review import ReviewStatus
+from reviews.models.review import ReviewKind, ReviewStatus
 from reviews.passing import share
 from runs import words
 from runs.models import Agent
@@ -39,6 +39,7 @@ def cases(review: Review, user: User) -> list[LikeCase]:
         undone_at=None,
         review__tool=review.tool,
         review__reason=review.reason,
+        review__kind=review.kind,
         review__status=ReviewStatus.DECIDED.value,
     ).exclude(review=review)
     if not user.has_perm("runs.view_all_runs"):
@@ -66,7 +67,7 @@ def in_favour(found: Sequence[LikeCase], review: Review) -> str:
     """3 of 5 approved; for what cannot be approved, only how many there are."""
     if not found:
         return ""
-    if not review.tool:
+    if not review.tool or review.kind != ReviewKind.WAITING:
         return words.plural(len(found), "decision")
     approved = sum(case.decision.kind in IN_FAVOUR for case in found)
     return f"{approved} of {len(found)} approved"

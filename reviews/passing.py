@@ -36,7 +36,7 @@ class Case:
             reason=ParkReason(review.reason),
             figures=detail.get("figures") or {},
             config=AgentConfig.of(review.run.version.config),
-            tool=str((review.proposal or {}).get("tool", "")),
+            tool=review.tool or str((review.proposal or {}).get("tool", "")),
             error=detail.get("error") or {},
         )
 
@@ -92,6 +92,15 @@ def share(value: Any) -> Decimal | None:
         return Decimal(str(value)) if value is not None else None
     except InvalidOperation:
         return None
+
+
+def did_pass(case: Case, looked_at_below: Decimal) -> str:
+    """For what went ahead and is judged afterwards."""
+    sure = "" if case.stated is None else f"{words.percent(case.stated)} sure, "
+    return (
+        f"{sure}{words.percent(case.needed)} needed by {case.needed_by}, no rule applied."
+        f" What is below {words.percent(looked_at_below)} is looked at afterwards."
+    )
 
 
 def would_have_passed(case: Case) -> str:

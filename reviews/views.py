@@ -48,22 +48,27 @@ def watch(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     if is_same and review.status == ReviewStatus.OPEN.value:
         return HttpResponse(status=NO_CONTENT)
     row = inbox.row(review, request.user, clock.now())
-    answer = render(request, "reviews/_changed.html", {"review": review, "row": row})
+    context = {"review": review, "row": row, "is_short": "short" in request.GET}
+    answer = render(request, "reviews/_changed.html", context)
     return HttpResponseStopPolling(answer.content)
 
 
 @require_GET
 @signed_in
 def after(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
-    """How the run goes on after the decision, until it rests."""
+    """How the run goes on after the decision, until it rests.
+
+    A decision may be taken back: then the item itself waits again.
+    """
     review = access.review_for(request.user, review_id)
+    is_open = review.status == ReviewStatus.OPEN.value
     run = review.run
     step = run.steps.order_by("-number").first()
     context = {
         "run": run,
         "run_chip": standing.chip(run),
         "doing": standing.doing(run, step),
-        "waits": page.waits_again(review),
+        "waits": review if is_open else page.waits_again(review),
     }
     answer = render(request, "reviews/_after.html", context)
     if RunState(run.state).is_active:

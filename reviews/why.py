@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
+from agentops.conf import product
 from reviews import charts, doubt
 from reviews.charts import Burn, Chart
 from reviews.models import Review
-from reviews.passing import Case, would_have_passed
+from reviews.models.review import ReviewKind
+from reviews.passing import Case, did_pass, would_have_passed
 from runs import words
 from runs.blocks import SHOWN_AS_MARKDOWN, label, plain, said
 from runs.canonical import Json
@@ -92,13 +95,15 @@ class Point:
 class Why:
     """The rule, threshold or budget that asked, with its actual values.
 
-    `passed` is what would have let it go by itself; it is never empty.
+    `passed` is what would have let it go by itself, or let it where it `did_pass`; it
+    is never empty.
     """
 
     sentence: Sequence[Span]
     gauge: Gauge | None
     points: Sequence[Point]
     passed: str
+    did_pass: bool = False
     burn: Burn | None = None
     chart: Chart | None = None
 
@@ -118,10 +123,19 @@ def why(review: Review, steps: Sequence[Step] = ()) -> Why:
         sentence=_sentence(review, case),
         gauge=_gauge(case),
         points=[*_points(review, case, before)],
-        passed=would_have_passed(case),
+        passed=_passed(review, case),
+        did_pass=review.kind == ReviewKind.AFTERWARDS,
         burn=charts.burn(case.figures),
         chart=charts.growth(case.rules, before),
     )
+
+
+def _passed(review: Review, case: Case) -> str:
+    if review.kind != ReviewKind.AFTERWARDS:
+        return would_have_passed(case)
+    own = review.run.agent.afterwards_below
+    below = Decimal(str(product().afterwards_below)) if own is None else own
+    return did_pass(case, below)
 
 
 def _gauge(case: Case) -> Gauge | None:

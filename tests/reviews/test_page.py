@@ -151,3 +151,38 @@ def test_a_step_left_behind_by_an_abort_was_not_carried_out(client, ana):
 
     assert "Not carried out" in page
     assert "Under way" not in page
+
+
+@pytest.mark.parametrize(("query", "brings_steps"), [("", True), ("&short=1", False)])
+def test_a_change_is_told_and_brings_the_page_its_steps(
+    client, ana, query, brings_steps
+):
+    review = decided(ana)
+
+    page = client.get(f"{address(review, 'watch')}?version=1{query}").content.decode()
+
+    assert "Rejected by ana" in page
+    assert "still here to copy" in page
+    assert (f'hx-get="{address(review, "happened")}"' in page) is brings_steps
+
+
+def test_the_pane_tells_like_cases_and_notes_in_short(client, ana):
+    decided(ana)
+    review = factory.park()
+    notes.add(review, by=ana, text="One")
+    notes.add(review, by=ana, text="Two")
+
+    pane = client.get(address(review, "pane")).content.decode()
+
+    assert "0 of 1 approved" in pane
+    assert "2 notes of reviewers" in pane
+    assert f"{address(review)}#step-" not in pane
+    assert address(review, "watch") in pane
+
+
+def test_a_decision_that_was_taken_back_leads_to_the_item_again(client, ana):
+    review = factory.park()
+
+    page = client.get(address(review, "after")).content.decode()
+
+    assert f'<a href="{address(review)}">Read and decide</a>' in page

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from reviews.passing import Case, amount, least_limit, would_have_passed
+from reviews.models import Review
+from reviews.passing import Case, amount, did_pass, least_limit, would_have_passed
 from runs.states import ParkReason
 from tests.support import factory
 
@@ -113,3 +115,14 @@ def test_a_model_without_a_price_needs_one():
     figures = {"budget": "money", "model": "new-model"}
 
     assert "A price for new-model" in passed(ParkReason.BUDGET, figures=figures)
+
+
+def test_what_went_ahead_is_told_with_why_it_did():
+    review = factory.park(figures={"confidence": "0.82"})
+    Review.objects.filter(pk=review.pk).update(proposal={})
+    review.refresh_from_db()
+
+    assert did_pass(Case.of(review), Decimal("0.85")) == (
+        "82 % sure, 80 % needed by the grant of post_letter, no rule applied."
+        " What is below 85 % is looked at afterwards."
+    )

@@ -9,6 +9,7 @@ import pytest
 
 from reviews import why
 from reviews.models import Review
+from reviews.models.review import ReviewKind
 from runs.states import ParkReason, StepKind
 from runs.tools import registry
 from runs.tools.base import Effect, Preview, tool
@@ -88,6 +89,16 @@ def test_untrusted_content_points_at_the_step_that_read_it():
     assert [(p.name, p.text, p.step) for p in shown.points] == [
         ("Read by", "HTTP request", 1)
     ]
+
+
+def test_what_is_judged_afterwards_says_why_it_passed():
+    review = factory.park(figures={"confidence": "0.82"})
+    review.kind = ReviewKind.AFTERWARDS.value
+
+    shown = why.why(review)
+
+    assert shown.did_pass
+    assert "What is below 85 % is looked at afterwards." in shown.passed
 
 
 def test_what_changed_is_said_in_words():
