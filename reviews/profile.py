@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from functools import cache
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+from zoneinfo import ZoneInfo, available_timezones
 
 from django import forms
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from reviews import hours
 from reviews.models import Profile
 
 
@@ -32,10 +32,7 @@ def zone(profile: Profile) -> ZoneInfo:
 
     A name that this host no longer knows counts as none: pages go on being shown.
     """
-    try:
-        return ZoneInfo(profile.time_zone or settings.TIME_ZONE)
-    except (ZoneInfoNotFoundError, ValueError):
-        return ZoneInfo(settings.TIME_ZONE)
+    return hours.zone(profile)
 
 
 @cache

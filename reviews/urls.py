@@ -11,6 +11,7 @@ from reviews import (
     inbox_views,
     note_views,
     profile_views,
+    route_views,
     views,
 )
 
@@ -20,6 +21,10 @@ urlpatterns = [
     path("", inbox_views.inbox_page, name="inbox"),
     path("rows/", inbox_views.rows, name="rows"),
     path("profile/", profile_views.page, name="profile"),
+    path("profile/routes/", route_views.add, name="routes"),
+    path("profile/routes/<int:route_id>/", route_views.change, name="route"),
+    path("profile/quiet/", route_views.quiet, name="quiet"),
+    path("profile/mute/", route_views.mute, name="mute"),
     path("<uuid:review_id>/", views.detail, name="detail"),
     path("<uuid:review_id>/pane/", views.pane, name="pane"),
     path("<uuid:review_id>/watch/", views.watch, name="watch"),

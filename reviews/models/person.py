@@ -71,4 +71,5 @@ class Route(models.Model):
             return self.address
         host = urlsplit(self.address).hostname if scheme in _WEB else ""
         target = rest.rpartition("/#")[2] if "/#" in rest else ""
-        return f"{scheme}://{host or ''}/…" + (f" #{target}" if target else "")
+        start = f"{scheme}://{host}/…" if host else f"{scheme}://…"
+        return f"{start} #{target}" if target else start
