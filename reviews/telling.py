@@ -50,19 +50,23 @@ def opened(run: Run, review: Review, at: datetime) -> None:
 def closed(review: Review, at: datetime) -> None:
     """An item is decided, expired or cancelled: who was told of it hears that, too.
 
-    A decision that can be undone is told of when it takes effect.
+    A decision that can be undone is told of when it takes effect. After an undo, or
+    when an item that had expired is decided, it is told of anew.
     """
     decision = review.decisions.filter(undone_at=None).first()
-    at = max(at, decision.effective_at) if decision else at
-    told = review.notifications.filter(event=events.OPENED)
-    if decision is not None:  # a mail would tell them what they have just done
-        told = told.exclude(person=decision.actor_id, channel=routing.EMAIL)
+    rows_of = review.notifications.all()
+    since = at
+    if decision is not None:
+        at = max(at, decision.effective_at)
+        # a mail would tell them what they have just done
+        rows_of = rows_of.exclude(person=decision.actor_id, channel=routing.EMAIL)
     next_at = at + timedelta(seconds=FOLLOW_UP_WAIT_S)
+    told = rows_of.filter(event=events.OPENED)
     whom = told.values_list("person", "channel", "address")
     rows = _rows(review, events.CLOSED, [Address(*one) for one in whom], next_at)
-    review.notifications.filter(
-        event=events.CLOSED, status=NotificationStatus.DROPPED.value
-    ).update(status=NotificationStatus.PENDING.value, attempts=0, next_at=next_at)
+    earlier = rows_of.filter(event=events.CLOSED, created_at__lt=since)
+    pending = NotificationStatus.PENDING.value
+    earlier.update(status=pending, attempts=0, sent_at=None, next_at=next_at)
     _write(rows, at)
 
 

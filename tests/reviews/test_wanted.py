@@ -167,3 +167,23 @@ def test_what_is_decided_again_after_an_undo_is_followed_up(ana, advance_clock):
     advance_clock(telling.FOLLOW_UP_WAIT_S + 1)
 
     assert len(delivered()) == 1
+
+
+def test_what_expired_and_is_decided_after_all_is_told_twice(ana, advance_clock):
+    ben = factory.make_user("ben", "operators")
+    review = factory.park(reason=HIGH)
+    delivered()
+    Review.objects.filter(pk=review.pk).update(
+        status=ReviewStatus.EXPIRED.value, closed_at=clock.now()
+    )
+    with transaction.atomic():
+        telling.closed(Review.objects.get(pk=review.pk), clock.now())
+    advance_clock(telling.FOLLOW_UP_WAIT_S + 1)
+    (expired,) = delivered()
+
+    abort(review, ben)
+    advance_clock(telling.FOLLOW_UP_WAIT_S + 1)
+
+    assert expired.startswith("Expired, nobody has decided")
+    (decided,) = delivered()
+    assert decided.startswith("Decided by ben")
