@@ -10,6 +10,7 @@ from reviews.models import Review
 from runs import leases
 from runs.models import Driver, Effect
 
+KNOWN = "_start_of_its_call"
 FIELDS = ("host", "slot", "pid", "beat_at", "ended_at")
 
 
@@ -27,7 +28,17 @@ class Start:
 
 
 def start_of(review: Review) -> Start | None:
-    """The start of the proposed call, None if the ledger has none; one query."""
+    """The start of the proposed call, None if the ledger has none.
+
+    One query for each reading of the review: the page and its form ask alike.
+    """
+    if KNOWN not in review.__dict__:
+        review.__dict__[KNOWN] = _read(review)
+    found: Start | None = review.__dict__[KNOWN]
+    return found
+
+
+def _read(review: Review) -> Start | None:
     key = str((review.proposal or {}).get("key", ""))
     driver = Driver.objects.filter(owner=OuterRef("owner"))
     columns = {f"driver_{name}": Subquery(driver.values(name)) for name in FIELDS}
