@@ -11,9 +11,9 @@ from django.urls import reverse
 
 from agentops.http import AuthenticatedRequest
 from agentops.pages import problem
-from reviews import inbox
+from reviews import drift, inbox
 from reviews.models import Decision, Review
-from reviews.models.review import ReviewQuerySet
+from reviews.models.review import ReviewQuerySet, ReviewStatus
 from reviews.stale import StaleReview
 
 CONFLICT, UNPROCESSABLE, NOT_ALLOWED = 409, 422, 405
@@ -24,8 +24,12 @@ def stale(
     review_id: UUID,
     error: StaleReview,
     sent: Mapping[str, str],
+    seen_version: int = 0,
 ) -> HttpResponse:
-    """What was decided by whom, or what changed; what one had typed is given back."""
+    """What was decided by whom, or what changed; what one had typed is given back.
+
+    `seen_version` is the version that the person was shown, 0 if that is not known.
+    """
     review = reviews().get(pk=review_id)
     decision = error.decision
     context = {
@@ -34,9 +38,29 @@ def stale(
         "decision": decision,
         "decision_words": inbox.decided_words(decision) if decision else "",
         "holder": error.holder,
-        "sent": {name: text for name, text in sent.items() if text.strip()},
+        "seen_version": seen_version,
+        "changes": drift.since(review, seen_version) if seen_version else [],
+        "taken_back": _taken_back(review, seen_version),
+        "is_expired": review.status == ReviewStatus.EXPIRED.value,
+        "sent": {_label(name): text for name, text in sent.items() if text.strip()},
     }
     return render(request, "reviews/stale.html", context, status=CONFLICT)
+
+
+def _taken_back(review: Review, seen_version: int) -> list[Decision]:
+    """What was decided and undone since: rows with the words for them."""
+    if not seen_version:
+        return []
+    undone = review.decisions.exclude(undone_at=None).select_related("actor")
+    found = list(undone.filter(item_version__gte=seen_version).order_by("decided_at"))
+    for decision in found:
+        decision.words = inbox.decided_words(decision).lower()  # type: ignore[attr-defined] # for the page
+    return found
+
+
+def _label(name: str) -> str:
+    """A form's field as people read it."""
+    return name.removeprefix("arguments.").replace("_", " ").capitalize()
 
 
 def too_late(

@@ -47,7 +47,8 @@ def decide(request: AuthenticatedRequest, review_id: UUID, kind: str) -> HttpRes
     except NotPermitted as error:
         raise PermissionDenied(error.message) from error
     except StaleReview as error:
-        return answers.stale(request, review_id, error, sent)
+        seen = _number(request.POST.get("item_version", ""))
+        return answers.stale(request, review_id, error, sent, seen)
     except BadInput as error:
         return _again(request, review, kind, sent, error)
     return redirect("reviews:detail", review.pk)
@@ -116,7 +117,7 @@ def _again(
     if sheet.form.is_valid():
         for name, wrong in error.fields.items():
             sheet.form.add_error(name if name in sheet.form.fields else None, wrong)
-    context = {"review": review, "run": review.run, "sheet": sheet}
+    context = page.whole(review, request.user) | {"sheet": sheet}
     return render(request, "reviews/decide.html", context, status=UNPROCESSABLE)
 
 

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import F
 
 from agentops import clock, log
-from reviews import deadlines, ranking, telling
+from reviews import deadlines, drift, ranking, telling
 from reviews.models import Note, Review
 from reviews.models.desk import NoteKind
 from reviews.models.review import ReviewKind, ReviewQuerySet, ReviewStatus, Risk
@@ -114,6 +114,12 @@ def _reopen(review: Review, by: User) -> None:
         expires_at=limits.expires_at,
         rank_at=ranking.of(review.run.park or {}).at(now, limits.due_at),
         version=F("version") + 1,
+        detail=drift.logged(
+            review,
+            "It had expired and was asked again",
+            by.get_username(),
+            drift.moved("Due", review.due_at, limits.due_at),
+        ),
     )
     if not opened:
         raise StaleReview("This has just changed. Look at it again.")

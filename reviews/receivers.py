@@ -11,15 +11,16 @@ from typing import Any
 
 from django.db.models import F, Q
 
-from reviews import alike, deadlines, ranking, searching, telling
+from reviews import alike, deadlines, drift, ranking, searching, telling
 from reviews.models import Review
 from reviews.models.review import ReviewKind, ReviewQuerySet, ReviewStatus
 from runs.canonical import Json, shorten
 from runs.models import Run
-from runs.states import RunState
+from runs.states import ParkReason, RunState
 from runs.values import RunChange
 
 MAX_TITLE = 300
+SHOWN = ("figures", "error", "reasoning", "terms")
 WAITING = ReviewKind.WAITING.value
 
 
@@ -45,6 +46,8 @@ def open_review(run: Run, park: Mapping[str, Json], at: datetime) -> Review:
     if known is not None:
         return known
     review = Review.objects.create(**_described(run, park, at))
+    if review.reason == ParkReason.CHANGED:
+        drift.bring_back(review, at)
     telling.opened(run, review, at)
     return review
 
@@ -86,7 +89,7 @@ def _described(run: Run, park: Mapping[str, Json], at: datetime) -> dict[str, An
         "reason": park["reason"],
         "title": shorten(" ".join(str(park["title"]).split()), MAX_TITLE),
         "question": park["question"],
-        "detail": {name: park[name] for name in ("figures", "error", "reasoning")},
+        "detail": {name: park.get(name) for name in SHOWN},
         "proposal": call,
         "tool": call.get("tool", ""),
         "shape": alike.shape(park),

@@ -18,7 +18,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from agentops import clock, log
-from reviews import seal, searching, undo
+from reviews import drift, seal, searching, undo
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionKind
 from reviews.models import Decision, Review
@@ -110,9 +110,13 @@ def _show_anew(review_id: UUID, parts: Sequence[str]) -> None:
         lock_run(review.run_id)
         review.refresh_from_db()
         sealed = deciding.reseal(review.run_id, sequence=review.sequence)
+        terms = deciding.terms(review.run_id)
+        found = drift.differences(review.detail.get("terms") or {}, terms)
+        detail = drift.logged(review, "What it was sealed to changed", "", found)
+        detail |= {"changed": list(parts), "terms": terms, "differences": found}
         Review.objects.open().filter(pk=review_id, version=review.version).update(
             seal=sealed,
-            detail=review.detail | {"changed": list(parts)},
+            detail=detail,
             version=F("version") + 1,
         )
         points.reach("inside show anew")

@@ -16,6 +16,7 @@ from django.db.models import F
 
 from agentops import clock, log
 from agentops.conf import product
+from reviews import drift
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionKind
 from reviews.models import Decision, Review
@@ -129,6 +130,7 @@ def _take_back(decision: Decision, by: User) -> None:
         status=ReviewStatus.OPEN.value,
         closed_at=None,
         version=F("version") + 1,
+        detail=drift.logged(review, "A decision was taken back", by.get_username(), []),
         holder=by,
         holder_until=clock.later(product().claim_lease_s),
     )

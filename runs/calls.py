@@ -72,6 +72,12 @@ def of_step(facts: Facts, step: StepValue) -> ProposedCall | None:
     )
 
 
+def terms(facts: Facts, call: ProposedCall | None) -> dict[str, Json]:
+    """Under which the call would run now; nothing if its tool is not granted."""
+    offered = facts.toolbox.tools.get(call.tool) if call else None
+    return offered.terms if offered else {}
+
+
 def seal(facts: Facts, call: ProposedCall | None) -> dict[str, str]:
     offered = facts.toolbox.tools.get(call.tool) if call else None
     return offered.seal(dict(call.arguments)) if offered and call else {}

@@ -36,7 +36,7 @@ from runs.records import Fence, Move, Planned, Record
 from runs.states import EffectStatus, RunState, StepKind, StepStatus
 from runs.values import ProposedCall, Verdict, VerdictKind
 
-__all__ = ["Changed", "allowed_verdicts", "edited", "reseal", "resume"]
+__all__ = ["Changed", "allowed_verdicts", "edited", "reseal", "resume", "terms"]
 
 V = VerdictKind
 
@@ -67,9 +67,17 @@ def reseal(run_id: UUID, *, sequence: int) -> dict[str, str]:
     waiting = Run.objects.filter(
         id=run_id, state=RunState.AWAITING_HUMAN.value, sequence=sequence
     )
-    if not waiting.update(park=park | {"seal": seal}):
+    if not waiting.update(park=park | {"seal": seal, "terms": offered.terms}):
         raise Stale("The run does not wait for this decision any more.")
     return seal
+
+
+def terms(run_id: UUID) -> dict[str, Json]:
+    """Under which the call that a run waits with would run now. Reads only."""
+    run = Run.objects.select_related("version").get(id=run_id)
+    call = (run.park or {}).get("call")
+    offered = _facts(run).toolbox.tools.get(call["tool"]) if call else None
+    return offered.terms if offered else {}
 
 
 @points.write("resume")

@@ -193,6 +193,7 @@ def _park(
         figures=figures,
         reasoning=spoken(progress),
         seal=offered.seal(dict(call.arguments)),
+        terms=offered.terms,
     )
 
 

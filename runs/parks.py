@@ -73,6 +73,7 @@ def _changed(facts: Facts, progress: Progress, last: StepValue) -> Park:
         figures={"changed": (last.response or {}).get("changed", [])},
         reasoning=gates.spoken(progress),
         seal=calls.seal(facts, call),
+        terms=calls.terms(facts, call),
     )
 
 

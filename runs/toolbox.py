@@ -32,10 +32,23 @@ class Offered:
 
     def seal(self, arguments: Json) -> dict[str, str]:
         """What must be the same when the call runs as when it was let through."""
-        return {"arguments": digest(arguments), **self._terms}
+        return {"arguments": digest(arguments), **self._proofs}
+
+    @property
+    def terms(self) -> dict[str, Json]:
+        """What the seal proves but the arguments, in full: a change can be told."""
+        schema = self.spec.parameters
+        return {
+            "policy": self.policy.value,
+            "threshold": str(self.threshold.normalize()),
+            "untrusted": self.untrusted,
+            "settings": dict(self.settings),
+            "parameters": schema.get("properties", {}),
+            "required": schema.get("required", []),
+        }
 
     @cached_property
-    def _terms(self) -> dict[str, str]:
+    def _proofs(self) -> dict[str, str]:
         """The seal's part that is the same for every call."""
         policy = [self.policy.value, str(self.threshold.normalize()), self.untrusted]
         return {

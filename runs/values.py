@@ -213,6 +213,7 @@ class Park:
     error: Mapping[str, str] | None = None
     reasoning: str = ""
     seal: Mapping[str, str] = field(default_factory=dict)
+    terms: Mapping[str, Json] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Json]:
         return {
@@ -225,4 +226,5 @@ class Park:
             "error": dict(self.error) if self.error else None,
             "reasoning": self.reasoning,
             "seal": dict(self.seal),
+            "terms": dict(self.terms),
         }

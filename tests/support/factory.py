@@ -21,6 +21,7 @@ from runs.canonical import digest, idempotency_key
 from runs.models import Agent, Blob, Effect, Run, Step
 from runs.signals import run_changed
 from runs.states import EffectStatus, ParkReason, RunState, StepKind, StepStatus
+from runs.toolbox import Offered
 from runs.tools.base import Effect as EffectKind
 from runs.tools.base import ToolSpec, tool
 from runs.values import AgentConfig, Park, ProposedCall, RunChange
@@ -141,6 +142,7 @@ def park(
         "figures": {"confidence": "0.62", "threshold": "0.8"} if call else {},
         "reasoning": "September looks odd.",
         "seal": _seal(run, call) if call else {},
+        "terms": _terms(run, call) if call else {},
     }
     change_state(run, RunState.AWAITING_HUMAN, Park(**(values | fields)))
     return Review.objects.open().get(run=run)
@@ -227,9 +229,18 @@ def start_effect(run: Run, call: ProposedCall, owner: str) -> Effect:
 
 
 def _seal(run: Run, call: ProposedCall) -> dict[str, str]:
-    toolbox = policy.live().toolbox(AgentConfig.of(run.version.config))
-    offered = toolbox.tools.get(call.tool)
+    offered = _offered(run, call)
     return offered.seal(dict(call.arguments)) if offered else {}
+
+
+def _terms(run: Run, call: ProposedCall) -> dict[str, Any]:
+    offered = _offered(run, call)
+    return offered.terms if offered else {}
+
+
+def _offered(run: Run, call: ProposedCall) -> Offered | None:
+    toolbox = policy.live().toolbox(AgentConfig.of(run.version.config))
+    return toolbox.tools.get(call.tool)
 
 
 def _reply(call: ProposedCall | None) -> dict[str, Any]:
