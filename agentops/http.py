@@ -6,15 +6,15 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import wraps
 from typing import Any
-from urllib.parse import quote
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
-from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
+
+SIGNED_OUT = 401
 
 
 class HtmxRequest(HttpRequest):
@@ -30,15 +30,17 @@ class AuthenticatedRequest(HtmxRequest):
 
 
 def signed_in(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Like `login_required`; a fragment polled by a page moves the whole page on."""
+    """Like `login_required`; what a page asks for by itself is answered with 401.
+
+    The page then says so, and keeps what is typed into it: `static/js/live.js`.
+    """
 
     @wraps(view)
     def wrapped(request: HtmxRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.user.is_authenticated:
             return view(request, *args, **kwargs)
         if request.htmx:
-            here = request.htmx.current_url_abs_path or "/"
-            return HttpResponseClientRedirect(f"{_sign_in()}?next={quote(here)}")
+            return HttpResponse("You are signed out.", status=SIGNED_OUT)
         return redirect_to_login(request.get_full_path(), _sign_in())
 
     return wrapped

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import Prefetch
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q, Subquery
+from django.db.models.functions import Coalesce
 
+from agentops import clock
 from agentops.http import moment
 from reviews import saved_views
 from reviews.decisions import registry
 from reviews.filters import Filters
-from reviews.models import Decision, Review
-from reviews.models.review import ReviewQuerySet, ReviewStatus
+from reviews.models import Decision, Review, Seen
+from reviews.models.review import ReviewKind, ReviewQuerySet, ReviewStatus
+from reviews.saved_views import View
+from runs import words
 from runs.standing import BAD_REASONS
 from runs.states import ParkReason
 
-ROWS = 100
+ROWS = 50
+MOST_ROWS = 500
 MOST_NEWS = 99
 
 ICONS = {
@@ -62,6 +68,30 @@ BAD_DECISIONS = frozenset({"reject", "abort", "bad"})
 
 
 @dataclass(frozen=True)
+class WhyRank:
+    """Why an item stands where it does: what weighs, and what that does to its time."""
+
+    stakes: list[dict[str, Any]]
+    points: int
+    window: str
+    share: str
+    acts_at: datetime
+
+    @classmethod
+    def of(cls, review: Review) -> WhyRank:
+        window = (review.due_at - review.opened_at).total_seconds()
+        share = (review.rank_at - review.opened_at).total_seconds()
+        points = sum(int(stake["points"]) for stake in review.stakes)
+        return cls(
+            list(review.stakes),
+            points,
+            words.coarse(window),
+            words.coarse(share),
+            review.rank_at,
+        )
+
+
+@dataclass(frozen=True)
 class Row:
     """A review as the list shows it."""
 
@@ -72,10 +102,17 @@ class Row:
     is_held: bool
     is_yours: bool
     decision: Decision | None
+    is_seen: bool = True
+    urgency: str = ""
 
     @property
     def is_open(self) -> bool:
         return self.review.status == ReviewStatus.OPEN.value
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Does a run wait for it? What went ahead is only to be judged."""
+        return self.is_open and self.review.kind == ReviewKind.WAITING.value
 
     @property
     def went_well(self) -> bool:
@@ -108,40 +145,116 @@ class Row:
             return "clock" if is_expired else "stop"
         return {"good": "tick", "wait": "next"}.get(self.end_tone, "error")
 
+    @property
+    def why_rank(self) -> WhyRank:
+        return WhyRank.of(self.review)
 
-def rows(user: User, filters: Filters, now: datetime) -> list[Row]:
-    """Up to `ROWS`, the one that counts as due first on top; what is decided, newest on top."""
+    @property
+    def looks(self) -> str:
+        """All of it that can change while it is shown."""
+        review = self.review
+        holder = review.holder_id if self.is_held else ""
+        return f"{review.pk} {review.version} {holder} {self.is_seen} {self.urgency}"
+
+
+@dataclass(frozen=True)
+class Page:
+    """A part of a list, in its order.
+
+    `until` marks the last row where more follow, else ""; `rest` says how many do.
+    """
+
+    rows: list[Row]
+    until: str = ""
+
+
+def page(
+    user: User,
+    filters: Filters,
+    now: datetime,
+    *,
+    after: str = "",
+    through: str | None = None,
+) -> Page:
+    """The rows from the top, or after a mark; two queries.
+
+    `through` takes all rows up to that mark ("": to the end) instead of `ROWS`, but no
+    more than `MOST_ROWS`.
+    """
     view = saved_views.find(filters.view, user, now)
-    found = filters.apply(seen_by(user)).filter(view.where)
-    if view.is_open:
-        found = found.open().order_by("rank_at", "pk")
-    else:
-        found = found.exclude(status=ReviewStatus.OPEN.value).order_by("-closed_at")
-    return [row(review, user, now) for review in found[:ROWS]]
+    found = _of(view, seen_by(user), filters, now).order_by(*view.order)
+    start, end = _position(after), _position(through or "")
+    if start:
+        found = found.filter(_beyond(view, *start))
+    if end:
+        found = found.exclude(_beyond(view, *end))
+    most = ROWS if through is None else MOST_ROWS
+    some = list(found[: most + 1])
+    shown = [row(review, user, now) for review in some[:most]]
+    is_more = len(some) > most or bool(end)
+    return Page(shown, _mark(view, shown[-1].review) if shown and is_more else "")
 
 
 def again(user: User, ids: Sequence[str], now: datetime) -> list[Row]:
-    """The rows that a list shows already, fresh and in their order."""
-    wanted = [uuid for uuid in map(_uuid, ids[:ROWS]) if uuid]
+    """The rows that a list shows already, fresh and in their order; two queries."""
+    wanted = [uuid for uuid in map(_uuid, ids[:MOST_ROWS]) if uuid]
     found = seen_by(user).in_bulk(wanted)
     return [row(found[uuid], user, now) for uuid in wanted if uuid in found]
 
 
-def news(user: User, filters: Filters, newest: str) -> int:
-    """How many open ones have come since; one query."""
-    since = moment(newest)
-    if since is None or filters.view == "decided":
-        return 0
-    found = filters.apply(Review.objects.visible_to(user).open())
-    return found.filter(opened_at__gt=since).order_by()[:MOST_NEWS].count()
+def news(
+    user: User, filters: Filters, now: datetime, shown: Sequence[Row], until: str
+) -> int:
+    """How many belong among the shown rows and are not there; one query.
+
+    Where more rows follow, only what comes before the mark is new to the list.
+    """
+    view = saved_views.find(filters.view, user, now)
+    found = _of(view, Review.objects.visible_to(user), filters, now)
+    end = _position(until)
+    if end:
+        found = found.exclude(_beyond(view, *end))
+    ids = [row.review.pk for row in shown]
+    return found.exclude(pk__in=ids).order_by()[:MOST_NEWS].count()
+
+
+def _of(
+    view: View, reviews: ReviewQuerySet, filters: Filters, now: datetime
+) -> ReviewQuerySet:
+    return filters.apply(reviews.filter(view.condition), now)
+
+
+def _beyond(view: View, at: datetime, pk: UUID) -> Q:
+    """What comes after a row in the view's order."""
+    name, side = ("rank_at", "gt") if view.is_open else ("closed_at", "lt")
+    return Q(**{f"{name}__{side}": at}) | Q(**{name: at, f"pk__{side}": pk})
+
+
+def _mark(view: View, review: Review) -> str:
+    at = review.rank_at if view.is_open else review.closed_at
+    return f"{at.isoformat()}~{review.pk}" if at else ""
+
+
+def _position(mark: str) -> tuple[datetime, UUID] | None:
+    at_text, _, id_text = mark.partition("~")
+    at, pk = moment(at_text), _uuid(id_text)
+    return (at, pk) if at and pk else None
+
+
+def fingerprint(rows: Sequence[Row], *rest: object) -> str:
+    """The same as long as a list would look the same, ages and times left aside."""
+    seen = "|".join([*(row.looks for row in rows), *map(str, rest)])
+    return hashlib.sha256(seen.encode()).hexdigest()[:16]
 
 
 def seen_by(user: User) -> ReviewQuerySet:
     standing = Decision.objects.filter(undone_at=None).select_related("actor")
+    opened = Seen.objects.filter(review=OuterRef("pk"), person=user)
     return (
         Review.objects.visible_to(user)
         .select_related("run__agent", "run__submitter", "holder")
         .defer("search_text", "detail", "run__search_text", "run__output")
+        .annotate(is_seen=Exists(opened))
         .prefetch_related(Prefetch("decisions", standing, to_attr="standing"))
     )
 
@@ -160,6 +273,8 @@ def row(review: Review, user: User, now: datetime) -> Row:
         is_held=is_held,
         is_yours=is_held and review.holder_id == user.pk,
         decision=standing[0] if standing else None,
+        is_seen=getattr(review, "is_seen", True),
+        urgency=words.urgency(review.due_at, now),
     )
 
 
@@ -168,21 +283,60 @@ def decided_words(decision: Decision) -> str:
     return known or registry.find(decision.kind).words
 
 
-def neighbours(user: User, review: Review) -> dict[str, Any]:
-    """Where a review stands among the open ones, and what is before and after it."""
-    found = Review.objects.visible_to(user).open().order_by("rank_at", "pk")
-    waiting = list(found.values("pk", "title")[: ROWS + 1])
-    ids = [one["pk"] for one in waiting]
-    here = ids.index(review.pk) if review.pk in ids else None
-    others = [one for one in waiting if one["pk"] != review.pk]
-    if here is None:
-        return {"next": others[0] if others else None, "total": len(waiting)}
+def neighbours(
+    user: User,
+    review: Review,
+    filters: Filters | None = None,
+    now: datetime | None = None,
+) -> dict[str, Any]:
+    """Where a review stands in a view, and what is before and after it; one query.
+
+    A review that is closed has a place still: what follows it is next, else what is
+    on top. Views of what is closed have none, so their neighbours are those of all.
+    """
+    now = now or clock.now()
+    filters = filters or Filters()
+    view = saved_views.find(filters.view, user, now)
+    if not view.is_open:
+        filters, view = Filters(), saved_views.find("open", user, now)
+    found = _of(view, Review.objects.visible_to(user), filters, now)
+    others = found.exclude(pk=review.pk).order_by(*view.order)
+    after = _beyond(view, review.rank_at, review.pk)
+    here = Review.objects.filter(pk=review.pk).values(
+        **_first("next", others.filter(after)),
+        **_first("previous", others.exclude(after).reverse()),
+        **_first("top", others),
+        before=_number(others.exclude(after)),
+        total=_number(others),
+    )
+    return _placed(here.get(), is_open=review.status == ReviewStatus.OPEN.value)
+
+
+def _first(name: str, reviews: ReviewQuerySet) -> dict[str, Any]:
     return {
-        "place": here + 1,
-        "total": len(waiting),
-        "previous": waiting[here - 1] if here else None,
-        "next": waiting[here + 1] if here + 1 < len(waiting) else None,
-        "another": others[0] if others else None,
+        f"{name}_pk": Subquery(reviews.values("pk")[:1]),
+        f"{name}_title": Subquery(reviews.values("title")[:1]),
+    }
+
+
+def _number(reviews: ReviewQuerySet) -> Coalesce:
+    """How many there are, as part of a query; all of them are open."""
+    counted = reviews.order_by().values("status").annotate(number=Count("pk"))
+    return Coalesce(Subquery(counted.values("number")), 0)
+
+
+def _placed(found: Mapping[str, Any], *, is_open: bool) -> dict[str, Any]:
+    def one(name: str) -> dict[str, Any] | None:
+        pk = found[f"{name}_pk"]
+        return {"pk": pk, "title": found[f"{name}_title"]} if pk else None
+
+    if not is_open:
+        return {"next": one("next") or one("top"), "total": found["total"]}
+    return {
+        "place": found["before"] + 1,
+        "total": found["total"] + 1,
+        "previous": one("previous"),
+        "next": one("next"),
     }
 
 

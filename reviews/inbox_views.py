@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from django.http import HttpResponse
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
 from agentops import clock
 from agentops.http import AuthenticatedRequest, signed_in
@@ -12,51 +16,101 @@ from reviews import access, inbox, navigation, page
 from reviews.filters import Filters
 from reviews.models import Review
 
+NO_CONTENT = 204
+LIST, MORE = "list", "more"
+
 
 @require_GET
 @signed_in
 def inbox_page(request: AuthenticatedRequest) -> HttpResponse:
-    """The list of one view, and the chosen item beside it where there is room."""
+    """The list of one view, and the chosen item beside it where there is room.
+
+    A page that only wants the list, or the rows that follow, is answered with these.
+    """
     access.refuse_strangers(request.user)
     filters = Filters.read(request.GET)
     now = clock.now()
-    rows = inbox.rows(request.user, filters, now)
-    context = {
-        "filters": filters,
-        "navigation": navigation.of(request.user, filters, now),
-        "rows": rows,
-        "newest": now.isoformat(),
-        "now": now,
-        "agents": navigation.agents(),
-        "last": inbox.last_closed(request.user) if not rows else None,
-    }
-    chosen = _chosen(request, rows)
+    context = _list(request, filters, now)
+    target = request.htmx.target if request.htmx else None
+    if target == MORE:
+        return render(request, "reviews/_more.html", context)
+    if target == LIST:
+        return render(request, "reviews/_list_again.html", context)
+    chosen, following = _chosen(request, context["rows"])
+    context |= navigation.offers(request.user) | {"following": following}
     if chosen is not None:
         context |= page.of(chosen, request.user) | {"chosen": chosen.pk}
     return render(request, "reviews/inbox.html", context)
 
 
-def _chosen(request: AuthenticatedRequest, rows: list[inbox.Row]) -> Review | None:
-    """The item of the address, else the first one."""
-    wanted = request.GET.get("item", "")
-    found = [row.review.pk for row in rows if str(row.review.pk) == wanted]
-    pk = found[0] if found else rows[0].review.pk if rows else None
-    return None if pk is None else access.review_for(request.user, pk)
+def _list(
+    request: AuthenticatedRequest, filters: Filters, now: datetime
+) -> dict[str, Any]:
+    after, through = request.GET.get("after", ""), request.GET.get("until")
+    shown = inbox.page(request.user, filters, now, after=after, through=through)
+    links = navigation.of(request.user, filters, now)
+    return {
+        "filters": filters,
+        "narrowings": navigation.narrowings(filters),
+        "navigation": links,
+        "rows": shown.rows,
+        "until": shown.until,
+        "is_later": bool(after),
+        "news": 0,
+        "mark": inbox.fingerprint(shown.rows, 0, links.counts),
+        "now": now,
+        "last": inbox.last_closed(request.user) if not shown.rows else None,
+    }
 
 
-@require_GET
+def _chosen(
+    request: AuthenticatedRequest, rows: list[inbox.Row]
+) -> tuple[Review | None, UUID | None]:
+    """The item of the address, else the first one; and the row in its place.
+
+    An item that has left the list, because it was decided, is shown all the same.
+    """
+    ids = [row.review.pk for row in rows]
+    try:
+        wanted = UUID(request.GET.get("item", ""))
+        review = access.review_for(request.user, wanted)
+    except (ValueError, Http404):
+        return (access.review_for(request.user, ids[0]) if ids else None), None
+    if wanted in ids:
+        return review, None
+    later = (row.review for row in rows if row.review.rank_at >= review.rank_at)
+    following = next(later, None)
+    return review, following.pk if following else None
+
+
+@require_POST
 @signed_in
 def rows(request: AuthenticatedRequest) -> HttpResponse:
-    """The rows a list shows, fresh, in their order; new ones are only counted."""
+    """The rows a list shows, fresh, in their order; new ones are only counted.
+
+    Nothing (204) while the list looks as it did. By POST, since the rows a long list
+    shows do not fit into an address.
+    """
     access.refuse_strangers(request.user)
-    filters = Filters.read(request.GET)
+    filters = Filters.read(request.POST)
     now = clock.now()
-    newest = request.GET.get("newest", "")
+    until = request.POST.get("until", "")
+    shown = inbox.again(request.user, request.POST.getlist("id"), now)
+    news = inbox.news(request.user, filters, now, shown, until)
+    if news and not shown:
+        shown, news = inbox.page(request.user, filters, now).rows, 0
+    links = navigation.of(request.user, filters, now)
+    mark = inbox.fingerprint(shown, news, links.counts)
+    if mark == request.POST.get("mark"):
+        return HttpResponse(status=NO_CONTENT)
     context = {
         "filters": filters,
-        "rows": inbox.again(request.user, request.GET.getlist("id"), now),
-        "news": inbox.news(request.user, filters, newest),
-        "newest": newest,
+        "navigation": links,
+        "rows": shown,
+        "until": until,
+        "news": news,
+        "mark": mark,
         "now": now,
+        "last": inbox.last_closed(request.user) if not shown else None,
     }
-    return render(request, "reviews/_rows.html", context)
+    return render(request, "reviews/_live.html", context)

@@ -90,6 +90,14 @@ def left(deadline: datetime, now: datetime) -> str:
     return f"{coarse(seconds)} left"
 
 
+def urgency(deadline: datetime, now: datetime) -> str:
+    """The tone of a deadline: bad when overdue, wait in the last hour, else nothing."""
+    seconds = (deadline - now).total_seconds()
+    if seconds < 0:
+        return "bad"
+    return "wait" if seconds < HOUR else ""
+
+
 def count(number: int | None) -> str:
     return "" if number is None else f"{number:,}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import template
+from django.template import Context
 
 from reviews import asking
 from reviews.models import Review
@@ -12,11 +13,17 @@ from reviews.models import Review
 register = template.Library()
 
 
-@register.simple_tag
-def waiting_for(user: Any) -> int:
-    """How many open reviews the person may decide on; one query."""
+@register.simple_tag(takes_context=True)
+def waiting_for(context: Context, user: Any) -> int:
+    """How many open reviews the person may decide on; one query at most.
+
+    None where the page has counted its views already.
+    """
     if not may_review(user):
         return 0
+    counted = getattr(context.get("navigation"), "waiting", None)
+    if counted is not None:
+        return int(counted)
     return Review.objects.visible_to(user).open().count()
 
 

@@ -98,10 +98,7 @@ def _time(at: datetime, text: str, extra: str) -> SafeString:
 @register.filter
 def tone_of_time(deadline: datetime) -> str:
     """Bad when overdue, waiting in the last hour, else nothing."""
-    seconds = (deadline - clock.now()).total_seconds()
-    if seconds < 0:
-        return "bad"
-    return "wait" if seconds < words.HOUR else ""
+    return words.urgency(deadline, clock.now())
 
 
 @register.filter

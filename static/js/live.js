@@ -3,10 +3,16 @@
 (() => {
   "use strict";
 
-  // A morph takes the server's markup, but not what the reader has done to the page.
+  // A morph takes the server's markup, but not what the reader has done to the page:
+  // open folds, the chosen row, ticked boxes, typed text.
+  function isTouched(node, name) {
+    return (name === "checked" && node.checked !== node.defaultChecked)
+      || (name === "value" && "defaultValue" in node && node.type !== "hidden" && node.value !== node.defaultValue);
+  }
   Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
     !(name === "open" && node.tagName === "DETAILS") &&
-    !(name === "aria-current" && node.matches?.(".item"));
+    !(name === "aria-current" && node.matches?.(".item")) &&
+    !isTouched(node, name);
   Idiomorph.defaults.callbacks.beforeNodeMorphed = (old) =>
     !(old.nodeType === 1 && old.matches("[data-keep].loaded, :popover-open"));
   Idiomorph.defaults.callbacks.beforeNodeRemoved = (node) =>
@@ -16,6 +22,7 @@
     if (event.detail.target.matches("[data-keep]")) event.detail.target.classList.add("loaded");
     tick();
     showCount();
+    mark();
   });
 
   // Times: the server writes them, the browser keeps them true between two answers.
@@ -53,20 +60,61 @@
   }
   showCount();
 
-  // Say so when the server does not answer, and when it does again.
+  // Say so when the server does not answer, and when it does again. Where a page has a
+  // feed of its own, that counts; a request that is taken back says nothing.
+  const STALE_MS = 12_000;
   let lastAnswer = new Date();
+  let isLive = true;
   const clock = (date) => date.toLocaleTimeString([], { hour12: false, timeZone: document.documentElement.dataset.zone });
-  function mark(isLive) {
+  const feed = () => document.querySelector("[data-feed]");
+  const isFeed = (event) => !feed() || event.target === feed();
+
+  function mark() {
     for (const live of document.querySelectorAll("[data-live]")) {
       live.dataset.tone = isLive ? "good" : "wait";
       live.firstElementChild.textContent = isLive
         ? `Live, ${clock(lastAnswer)}` : `Updated ${clock(lastAnswer)}, reconnecting`;
     }
+    for (const part of document.querySelectorAll("[data-when]")) {
+      part.hidden = part.dataset.when !== (isLive ? "fresh" : "stale");
+    }
+  }
+  function heard(is) {
+    const said = document.getElementById("said");
+    if (said && is !== isLive) said.textContent = is ? "Up to date again" : "Not up to date, reconnecting";
+    isLive = is;
+    mark();
   }
   document.addEventListener("htmx:afterRequest", (event) => {
-    if (event.detail.successful) lastAnswer = new Date();
-    mark(event.detail.successful);
+    if (!event.detail.successful) return;
+    showSignedOut(false);
+    if (!isFeed(event)) return;
+    lastAnswer = new Date();
+    heard(true);
   });
+  for (const trouble of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
+    document.addEventListener(trouble, (event) => {
+      if ([401, 403].includes(event.detail.xhr?.status)) showSignedOut(true);
+      if (isFeed(event)) heard(false);
+    });
+  }
+  setInterval(() => {
+    if (feed() && isLive && new Date() - lastAnswer > STALE_MS) heard(false);
+  }, 1000);
+  function refresh() {
+    if (feed() && document.visibilityState === "visible") htmx.trigger(feed(), "refresh");
+  }
+  document.addEventListener("visibilitychange", refresh);
+  addEventListener("online", refresh);
+  addEventListener("pageshow", (event) => event.persisted && refresh());
+
+  function showSignedOut(is) {
+    const notice = document.getElementById("signed-out");
+    if (!notice || notice.hidden === !is) return;
+    const link = notice.querySelector("[data-sign-in]");
+    link.search = `?next=${encodeURIComponent(location.pathname + location.search)}`;
+    notice.hidden = !is;
+  }
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-copy], [data-copy-from]");

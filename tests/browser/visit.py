@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -28,8 +28,12 @@ def visit(
     size: dict[str, int] | None = None,
     theme: Theme = "light",
     script: bool = True,
+    expects: Sequence[str] = (),
 ) -> Iterator[Page]:
-    """A page of its own context, signed in as `name`; fails on any script error."""
+    """A page of its own context, signed in as `name`; fails on any script error.
+
+    `expects` are parts of messages that are no trouble here.
+    """
     context = browser.new_context(
         viewport=size or WIDE,  # type: ignore[arg-type] # a TypedDict of these keys
         color_scheme=theme,
@@ -37,7 +41,7 @@ def visit(
         base_url=project.url,
     )
     page = context.new_page()
-    troubles = _listen(page)
+    troubles = _listen(page, expects)
     if name:
         sign_in(page, name)
     yield page
@@ -53,11 +57,12 @@ def sign_in(page: Page, name: str) -> None:
     page.wait_for_url(lambda url: "login" not in url)
 
 
-def _listen(page: Page) -> list[str]:
+def _listen(page: Page, expects: Sequence[str]) -> list[str]:
     troubles: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
-        is_expected = any(f"status of {s}" in message.text for s in EXPECTED_STATUSES)
+        known = [f"status of {status}" for status in EXPECTED_STATUSES]
+        is_expected = any(part in message.text for part in [*known, *expects])
         if message.type == "error" and not is_expected:
             troubles.append(message.text)
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.template import Context
 
 from agentops import clock
 from reviews import afterwards, services
@@ -104,7 +105,7 @@ def test_nothing_waits_for_a_judgement(ana):
 
     afterwards.open_reviews()
 
-    assert waiting_for(ana) == 0
+    assert waiting_for(Context(), ana) == 0
 
 
 @pytest.mark.parametrize("kind", ["good", "bad"])

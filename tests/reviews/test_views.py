@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -10,7 +9,6 @@ from django.contrib.auth.models import Group
 from django.test import Client
 from django.urls import reverse
 
-from agentops import clock
 from reviews.models import Decision, Review
 from runs.models import Run
 from runs.states import ParkReason
@@ -40,87 +38,6 @@ def seal(review: Review) -> dict[str, object]:
 
 
 # Looking
-
-
-def test_a_submitter_has_no_inbox(client):
-    client.force_login(factory.make_user("", "submitters"))
-
-    assert client.get(reverse("reviews:inbox")).status_code == 403
-
-
-def test_the_inbox_lists_what_waits_by_rank(client, operator):
-    late, soon = factory.park(), factory.park()
-    Review.objects.filter(pk=soon.pk).update(rank_at=clock.now())
-
-    answer = client.get(reverse("reviews:inbox"))
-
-    assert [row.review.pk for row in answer.context["rows"]] == [soon.pk, late.pk]
-    assert answer.context["review"].pk == soon.pk
-
-
-@pytest.mark.parametrize(
-    ("query", "number"),
-    [
-        ("", 2),
-        ("view=nonsense", 2),
-        ("view=mine", 0),
-        ("view=unclaimed", 2),
-        ("view=decided", 0),
-        ("reason=question", 1),
-        ("q=analytics", 1),
-        ("agent=nobody", 0),
-        ("agent=%00", 2),
-    ],
-)
-def test_views_and_filters_are_in_the_address(client, operator, query, number):
-    factory.park()
-    factory.park(reason=ParkReason.QUESTION, has_call=False, title="Which one?")
-
-    rows = client.get(f"{reverse('reviews:inbox')}?{query}").context["rows"]
-
-    assert len(rows) == number
-
-
-def test_the_inbox_takes_few_queries_however_long_it_is(
-    client, operator, django_assert_max_num_queries
-):
-    for _ in range(5):
-        factory.park()
-    client.get(reverse("reviews:inbox"))
-
-    with django_assert_max_num_queries(24):
-        client.get(reverse("reviews:inbox"))
-
-
-def test_an_empty_inbox_says_how_it_fills(client, operator):
-    assert (
-        b"Nothing waits for a decision" in client.get(reverse("reviews:inbox")).content
-    )
-
-
-@pytest.mark.parametrize(
-    "newest", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"]
-)
-def test_a_moment_beyond_all_years_brings_no_news(client, operator, newest):
-    factory.park()
-
-    answer = client.get(reverse("reviews:rows"), {"newest": newest})
-
-    assert answer.context["news"] == 0
-
-
-def test_a_refresh_greys_out_what_was_decided_and_counts_the_new(client, operator):
-    old = factory.park()
-    client.post(address(old, "decide", "reject"), seal(old) | {"text": "No"})
-    factory.park()
-    newest = (clock.now() - timedelta(seconds=60)).isoformat()
-
-    query = {"id": str(old.pk), "newest": newest}
-    page = client.get(reverse("reviews:rows"), query).content.decode()
-
-    assert "item-done" in page
-    assert "Rejected by ana" in page
-    assert "1 new, show it" in page
 
 
 @pytest.mark.parametrize("page", ["detail", "pane"])

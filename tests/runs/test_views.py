@@ -59,13 +59,11 @@ def test_strangers_are_sent_to_the_sign_in(client, name):
     assert answer["Location"].startswith(reverse("login"))
 
 
-def test_a_polled_fragment_moves_the_whole_page_to_the_sign_in(client):
-    answer = client.get(
-        reverse("runs:rows"),
-        headers=HTMX | {"HX-Current-URL": "http://testserver/runs/"},
-    )
+def test_what_a_page_asks_for_by_itself_says_that_one_is_signed_out(client):
+    answer = client.get(reverse("runs:rows"), headers=HTMX)
 
-    assert answer["HX-Redirect"] == f"{reverse('login')}?next=/runs/"
+    assert answer.status_code == 401
+    assert b"You are signed out" in answer.content
 
 
 def test_an_unknown_run_is_not_found(as_operator):
