@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST
 
 from agentops.http import AuthenticatedRequest, moment, signed_in
 from agentops.pages import problem
-from reviews import access, answers, expiring, page, services
+from reviews import access, answers, expiring, page, seal, services
 from reviews import undo as undoing
 from reviews.answers import NOT_ALLOWED, UNPROCESSABLE
 from reviews.decisions import registry
@@ -34,6 +34,8 @@ def decide(request: AuthenticatedRequest, review_id: UUID, kind: str) -> HttpRes
     if request.method != "POST":
         return _only_by_post(request, review)
     sent = {n: v for n, v in request.POST.dict().items() if n not in TAKEN}
+    if sent.pop("preview", ""):
+        return _preview(request, review, kind, sent)
     try:
         services.decide(
             review.pk,
@@ -99,6 +101,30 @@ def _only_by_post(request: AuthenticatedRequest, review: Review) -> HttpResponse
     )
     response["Allow"] = "POST"
     return response
+
+
+def _preview(
+    request: AuthenticatedRequest, review: Review, kind: str, sent: dict[str, Any]
+) -> HttpResponse:
+    """The form once more with what it would change, checked; nothing is decided."""
+    version = _number(request.POST.get("item_version", ""))
+    try:
+        chosen = registry.find(kind)
+        if wrong := seal.broken(
+            review, chosen, version, request.POST.get("digest", "")
+        ):
+            raise StaleReview(wrong)
+        if not chosen.offered(review):
+            raise BadInput({"": "This cannot be decided here."})
+        chosen.to_verdict(review, chosen.clean(review, sent))
+    except StaleReview as error:
+        return answers.stale(request, review.pk, error, sent)
+    except BadInput as error:
+        return _again(request, review, kind, sent, error)
+    sheet = page.filled(review, kind, sent)
+    shown = {"sheet": sheet, "is_preview": True}
+    context = page.whole(review, request.user) | shown
+    return render(request, "reviews/decide.html", context)
 
 
 def _again(

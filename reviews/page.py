@@ -13,7 +13,8 @@ from reviews import inbox, like, notes, rights, stale, undo
 from reviews import why as reasons
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionForm, DecisionKind
-from reviews.models import Review
+from reviews.decisions.changes import Change, between
+from reviews.models import Decision, Review
 from reviews.models.review import ReviewStatus
 from runs import page as run_page
 from runs import standing, timeline
@@ -68,12 +69,21 @@ def filled(review: Review, kind: str, data: Mapping[str, Any]) -> Sheet:
 
 def whole(review: Review, user: User) -> dict[str, Any]:
     """The context of the page: the pane's, what others did, what is next."""
-    return of(review, user, is_whole=True) | {
+    context = of(review, user, is_whole=True)
+    return context | {
         "near": inbox.neighbours(user, review),
         "notes": notes.of(review),
         "doing": standing.doing(review.run, None),
         "waits": waits_again(review),
+        "edited": _edited(review, context["row"].decision),
     }
+
+
+def _edited(review: Review, decision: Decision | None) -> list[Change]:
+    """What the decision changed of the call, where it did."""
+    if decision is None or "arguments" not in decision.payload:
+        return []
+    return between(review.proposal["arguments"], decision.payload["arguments"])
 
 
 def waits_again(review: Review) -> Review | None:

@@ -9,6 +9,7 @@ from django import forms
 
 from reviews.decisions import keeping
 from reviews.decisions.base import DecisionForm, DecisionKind, WordsField
+from reviews.decisions.changes import Change, between
 from reviews.decisions.registry import decision_kind
 from reviews.decisions.schema_fields import Argument, arguments_of
 from reviews.models import Decision, Review
@@ -37,20 +38,30 @@ class EditForm(DecisionForm):
         self, data: Mapping[str, Any] | None = None, *, review: Review, kind: str = ""
     ) -> None:
         super().__init__(data, review=review, kind=kind)
+        self.entered: dict[str, Json] = {}
         self.arguments = arguments_of(_schema(review), _proposed(review))
         note = self.fields.pop("note")
         for argument in self.arguments:
-            self.fields[PREFIX + argument.name] = argument.field()
+            self.fields[PREFIX + argument.name] = _field(argument)
         self.fields["note"] = note
         keeping.add_to(self, review)
 
     def clean(self) -> dict[str, Any]:
-        arguments: dict[str, Json] = {}
+        arguments = self.entered
         for argument in self.arguments:
             self._take(argument, arguments)
         note = self.cleaned_data.get("note", "")
         kept = keeping.taken(self, "note")
         return {"arguments": arguments, "note": note} | kept
+
+    @property
+    def changes(self) -> list[Change]:
+        """What was entered against what was proposed, as far as it could be read."""
+        if not self.is_bound:
+            return []
+        self.errors  # noqa: B018 - cleans what was entered
+        entered = self.cleaned_data.get("arguments") or self.entered
+        return between(_proposed(self.review), entered)
 
     def _take(self, argument: Argument, into: dict[str, Json]) -> None:
         name = PREFIX + argument.name
@@ -58,16 +69,27 @@ class EditForm(DecisionForm):
             self._keep(argument, into)
             return
         if name not in self.cleaned_data:
+            self._keep(argument, into)
             return
         try:
             argument.put(self.cleaned_data[name], into)
         except ValueError as error:
+            self._keep(argument, into)
             self.add_error(name, forms.ValidationError(str(error)))
 
     def _keep(self, argument: Argument, into: dict[str, Json]) -> None:
         """A field that was not sent leaves its argument as it was."""
         if argument.is_given:
             into[argument.name] = argument.was
+
+
+def _field(argument: Argument) -> forms.Field:
+    """With what it was, for the browser to compare; optional if the tool says so."""
+    field = argument.field()
+    was = "" if argument.shown is None else str(argument.shown)
+    field.widget.attrs["data-was"] = was
+    field.is_optional = not argument.is_required  # type: ignore[attr-defined]
+    return field
 
 
 @decision_kind
@@ -121,7 +143,8 @@ def _by_field(problems: Mapping[str, str], review: Review) -> dict[str, str]:
     known = set(_schema(review).get("properties", {})) | set(_proposed(review))
     placed: dict[str, str] = {}
     for name, problem in problems.items():
-        argument = name.removeprefix("arguments.").split(".")[0]
+        argument, _, inside = name.removeprefix("arguments.").partition(".")
+        problem = f"{inside}: {problem}" if inside else problem
         field = PREFIX + argument if argument in known else ""
         placed[field] = "; ".join(filter(None, [placed.get(field), problem]))
     return placed

@@ -41,7 +41,7 @@ class Argument:
     def widget(self) -> str:
         """Which field shows it: choice, flag, lines, json, number, integer, text."""
         kind = self.shape.get("type")
-        if "enum" in self.shape:
+        if "enum" in self.shape or "const" in self.shape:
             return "choice"
         if kind == "boolean":
             return "flag"
@@ -218,7 +218,8 @@ def _number_field(argument: Argument) -> forms.Field:
 
 
 def _choice_field(argument: Argument) -> forms.Field:
-    values = list(argument.shape["enum"])
+    only = [argument.shape.get("const")]
+    values = list(argument.shape.get("enum", only))
     if argument.is_given and argument.was not in values:
         values.append(argument.was)
     return _select(argument, [(dumps(value), str(value)) for value in values])

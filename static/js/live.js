@@ -161,7 +161,7 @@
   // An edit shows what it changes, line by line, before it is sent.
   const lines = (text) => text.replace(/\r\n/g, "\n").split("\n");
   function changes(field) {
-    const was = lines(field.defaultValue ?? ""), is = lines(field.value);
+    const was = lines(field.dataset.was ?? field.defaultValue ?? ""), is = lines(field.value);
     if (was.join("\n") === is.join("\n")) return [];
     const name = field.labels?.[0]?.firstChild.textContent.trim() ?? "";
     return [
@@ -172,7 +172,7 @@
   document.addEventListener("input", (event) => {
     const box = event.target.form?.querySelector("[data-diff]");
     if (!box) return;
-    const fields = event.target.form.querySelectorAll("[name^='arguments.']:is(input, textarea)");
+    const fields = event.target.form.querySelectorAll("[name^='arguments.']:is(input, textarea, select)");
     const found = [...fields].flatMap(changes);
     box.hidden = found.length === 0;
     box.querySelector(".diff").replaceChildren(...found.map(([tag, text]) => {

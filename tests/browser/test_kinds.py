@@ -17,6 +17,7 @@ from tests.support.wait import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("processes")]
 
+SETTLED_MS = 350  # a sheet sends nothing before it has been open for a moment
 SUPPLY, PLAN = "Supply the result", "Edit the plan"
 RETRY = "Retry from an earlier step"
 
@@ -57,6 +58,7 @@ def test_a_reason_is_chosen_and_said_in_own_words(
         page.keyboard.press("r")
         form = sheet(page, "reject")
         expect(form).to_be_visible()
+        page.wait_for_timeout(SETTLED_MS)
         page.keyboard.press("Control+Enter")
         expect(page.get_by_text("Choose a reason, or say it")).to_be_visible()
         page.get_by_label("The facts or figures are not right.").check()
@@ -115,6 +117,25 @@ def test_the_plan_is_edited_line_by_line(
     assert plan[-1]["text"] == "Only report the figures"
 
 
+def test_an_edit_is_previewed_without_script(
+    chromium: Browser, project: LiveProject
+) -> None:
+    review = park()
+
+    with visit(chromium, project, "operator", size=NARROW, script=False) as page:
+        page.goto(f"/reviews/{review.pk}/")
+        page.get_by_role("button", name="Edit").first.click()
+        form = sheet(page, "edit")
+        form.get_by_label("Subject").fill("Q3, confirmed")
+        form.get_by_role("button", name="Show what changes").click()
+        expect(page.locator(".diff ins")).to_have_text("Subject: Q3, confirmed")
+        assert sideways(page) == 0
+        page.get_by_role("button", name="Edit and approve").click()
+        expect(page.locator(".bar-done")).to_contain_text("Edited and approved by you")
+        expect(page.get_by_role("heading", name="What was changed")).to_be_visible()
+        expect(page.locator(".diff ins").first).to_have_text("Subject: Q3, confirmed")
+
+
 def test_guidance_is_kept_and_a_retried_run_has_nothing_done_twice(
     chromium: Browser, project: LiveProject
 ) -> None:
@@ -145,7 +166,9 @@ def test_guidance_is_kept_and_a_retried_run_has_nothing_done_twice(
     with visit(chromium, project, "operator", theme="dark") as page:
         open_sheet(page, Review.objects.get(run=fork), RETRY)
         sheet(page, "fork").get_by_label("Do again, from").select_option("9")
+        page.wait_for_timeout(SETTLED_MS)
         sheet(page, "fork").get_by_role("button", name=RETRY).click()
+        page.locator(".bar-done").wait_for()
         expect(page.locator(".bar-done")).to_contain_text("Forked by you")
         page.get_by_role("link", name="run ").last.click()
         expect(page.get_by_text("Forked from").first).to_be_visible()
@@ -155,6 +178,7 @@ def test_guidance_is_kept_and_a_retried_run_has_nothing_done_twice(
     with visit(chromium, project, "operator") as page:
         page.goto(f"/reviews/{Review.objects.get(run=second).pk}/")
         page.keyboard.press("a")
+        page.wait_for_timeout(SETTLED_MS)
         page.keyboard.press("Control+Enter")
         page.locator(".bar-done").wait_for()
         rests(second, RunState.COMPLETED)
