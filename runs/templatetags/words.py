@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -23,10 +24,18 @@ register = template.Library()
 
 ABSOLUTE = "%-d %b %Y, %H:%M:%S %Z"
 HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\ufeff"
-    "\u200b-\u200f\u2028-\u202e\u2060-\u2069\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5"
+    "\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164"
+    "\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef]"
 )
 """Control characters but tab and newline, and what changes a text unseen."""
+ALIKE = "\u0370-\u03ff\u0400-\u052f\u0531-\u058f\u13a0-\u13ff\u1d00-\u1dbf\uff10-\uff5e"
+"""Alphabets with letters that are taken for Latin ones."""
+MIXED = re.compile(rf"\b(?=\w*[A-Za-z])(?=\w*[{ALIKE}])\w+")
+_ALIKE = re.compile(f"[{ALIKE}]")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_RUN = re.compile(r"[^\s<>&;\"'()]+")
+_ADDRESS = re.compile(r"@|://|\.[a-z]{2,}(?![\w])")
 
 register.filter("money", words.money)
 register.filter("duration", words.duration)
@@ -109,9 +118,34 @@ def markdown(text: str) -> SafeString:
 @register.filter
 def visible(text: object) -> SafeString:
     """Text with its control and invisible characters shown as marked code points."""
-    escaped = conditional_escape(text if isinstance(text, str) else str(text))
-    escaped = SafeString(escaped.replace("\r\n", "\n"))
+    shown = conditional_escape(text if isinstance(text, str) else str(text))
+    escaped = str(shown).replace("\r\n", "\n")
+    if not escaped.isascii():
+        escaped = _RUN.sub(_unmask, escaped)
     return mark_safe(HIDDEN.sub(_mark, escaped))  # noqa: S308 - escaped above
+
+
+def _unmask(found: re.Match[str]) -> str:
+    """Letters that pass for others: in addresses any that is not ASCII, in words
+    those of another alphabet beside Latin ones."""
+    run = found[0]
+    if run.isascii():
+        return run
+    if _ADDRESS.search(run):
+        return _NOT_ASCII.sub(_named, run)
+    return MIXED.sub(lambda word: _ALIKE.sub(_named, word[0]), run)
+
+
+def _named(found: re.Match[str]) -> str:
+    """The letter and its number; what is hidden is left to its own mark."""
+    letter = found[0]
+    if HIDDEN.match(letter) or not letter.isalnum():
+        return letter
+    name = unicodedata.name(letter, "").lower()
+    return (
+        f'<mark class="hidden-char" title="Not what it looks like: {name}">{letter}'
+        f"<small>U+{ord(letter):04X}</small></mark>"
+    )
 
 
 def _mark(found: re.Match[str]) -> str:
