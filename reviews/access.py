@@ -13,6 +13,7 @@ from django.shortcuts import get_object_or_404
 from reviews.models import Note, Review
 from reviews.models.review import ReviewStatus
 from reviews.templatetags.inbox import may_review
+from runs.models import Tool
 
 _NOTES = Subquery(
     Note.objects.filter(review=OuterRef("pk"))
@@ -20,6 +21,8 @@ _NOTES = Subquery(
     .values("review")
     .values(number=Count("pk"))
 )
+
+_TOOL = Tool.objects.filter(name=OuterRef("tool"))
 
 
 def refuse_strangers(user: User) -> None:
@@ -32,7 +35,11 @@ def review_for(user: User, review_id: UUID) -> Review:
     """404 for what is not there and for what the person may not see, alike."""
     if not may_review(user):
         raise Http404
-    reviews = Review.objects.visible_to(user).annotate(note_count=_NOTES)
+    reviews = Review.objects.visible_to(user).annotate(
+        note_count=_NOTES,
+        tool_settings=Subquery(_TOOL.values("settings")),
+        tool_undo_s=Subquery(_TOOL.values("undo_s")),
+    )
     related = ("run__agent", "run__version", "run__submitter", "holder")
     review = get_object_or_404(reviews.select_related(*related), pk=review_id)
     decisions = review.decisions.filter(undone_at=None).select_related("actor")

@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from agentops import clock
-from reviews import inbox, like, notes, rights, stale, undo
+from reviews import act, inbox, like, notes, rights, stale, undo
 from reviews import why as reasons
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionForm, DecisionKind
@@ -67,6 +67,12 @@ def filled(review: Review, kind: str, data: Mapping[str, Any]) -> Sheet:
     return Sheet(chosen, chosen.label(review), chosen.form(review, data), True)
 
 
+def beside(offered: list[Sheet], proposed: act.Act | None) -> list[Sheet]:
+    """What may be decided beside the list: no call that is not shown whole there."""
+    is_long = proposed is not None and proposed.is_long
+    return [one for one in offered if not (is_long and one.kind.runs_call)]
+
+
 def whole(review: Review, user: User) -> dict[str, Any]:
     """The context of the page: the pane's, what others did, what is next."""
     context = of(review, user, is_whole=True)
@@ -110,6 +116,8 @@ def of(review: Review, user: User, *, is_whole: bool = False) -> dict[str, Any]:
     question, options = reasons.question_of(review)
     forms = sheets(review) if is_waiting and not blocked else []
     steps = run_page.newest(run)
+    proposed = act.act(review, steps)
+    near = beside(forms, proposed)
     entries = entries_of(run, steps, with_tries=is_whole)
     cases = like.cases(review, user)
     return happened(run, entries) | {
@@ -117,7 +125,7 @@ def of(review: Review, user: User, *, is_whole: bool = False) -> dict[str, Any]:
         "run": run,
         "row": row,
         "why": reasons.why(review, steps),
-        "act": reasons.act(review),
+        "act": proposed,
         "question": question,
         "options": options,
         "reasoning": (review.detail or {}).get("reasoning", ""),
@@ -126,6 +134,8 @@ def of(review: Review, user: User, *, is_whole: bool = False) -> dict[str, Any]:
         "blocked": blocked,
         "sheets": forms,
         "tucked": [sheet for sheet in forms if sheet.is_tucked],
+        "pane_sheets": near,
+        "pane_tucked": [sheet for sheet in near if sheet.is_tucked],
         "brief": _brief(entries),
         "cases": cases,
         "in_favour": like.in_favour(cases, review),

@@ -1,4 +1,4 @@
-"""Why a run is parked and what would happen next, as the review page shows it."""
+"""Why a run is parked, as the review page shows it."""
 
 from __future__ import annotations
 
@@ -10,34 +10,17 @@ from typing import Any
 
 from agentops.conf import product
 from reviews import charts, doubt
+from reviews.act import spec_of
 from reviews.charts import Burn, Chart
 from reviews.models import Review
 from reviews.models.review import ReviewKind
 from reviews.passing import Case, did_pass, would_have_passed
 from runs import words
-from runs.blocks import SHOWN_AS_MARKDOWN, label, plain, said
-from runs.canonical import Json
-from runs.models import Step, Tool
+from runs.blocks import said
+from runs.models import Step
 from runs.states import ParkReason, StepKind
 from runs.timeline import ERROR_WORDS
-from runs.tools import registry
-from runs.tools.base import Context, Deadline, Preview, ToolSpec, titled
-from runs.tools.perform import preview
-
-PREVIEW_S = 5.0
-TYPES = {
-    "string": "text",
-    "integer": "number",
-    "number": "number",
-    "boolean": "yes or no",
-    "array": "list",
-    "object": "structure",
-}
-REVERSIBILITY = {
-    "irreversible": ("bad", "oneway", "Cannot be undone"),
-    "idempotent": ("", "again", "Safe to repeat"),
-    "read": ("good", "search", "Only reads"),
-}
+from runs.tools.base import titled
 
 CHANGES = {
     "arguments": "the arguments",
@@ -220,117 +203,10 @@ def _class_words(name: Any) -> str:
     return ERROR_WORDS.get(str(name), str(name)).lower()
 
 
-# What will happen
-
-
-@dataclass(frozen=True)
-class Field:
-    """One argument, or one line of a tool's own preview; `kind` picks the display."""
-
-    label: str
-    kind: str
-    value: str
-
-    @property
-    def is_block(self) -> bool:
-        is_long = "\n" in self.value and self.kind != "list"
-        return self.kind in {"json", "code"} or is_long
-
-
-@dataclass(frozen=True)
-class Act:
-    """The proposed call: what people see is what will run, nothing cut."""
-
-    headline: str
-    warning: str
-    tone: str
-    icon: str
-    reversibility: str
-    fields: list[Field]
-    arguments: list[Field]
-    is_previewed: bool
-    is_irreversible: bool
-    is_known: bool
-    key: str
-
-
-def act(review: Review) -> Act | None:
-    """None where no call is proposed, or a person is its answer."""
-    proposal: dict[str, Any] = review.proposal or {}
-    if not proposal.get("tool"):
-        return None
-    spec = _spec(str(proposal["tool"]))
-    if spec is not None and spec.asks is not None:
-        return None
-    arguments = proposal.get("arguments") or {}
-    told = _preview(spec, review, arguments) if spec else None
-    effect = str(proposal.get("effect", ""))
-    tone, icon, reversible = REVERSIBILITY.get(effect, ("", "tool", ""))
-    typed = [_typed(name, value, spec) for name, value in arguments.items()]
-    lines = [Field(title, kind, str(v)) for title, kind, v in _lines(told)]
-    return Act(
-        headline=told.headline if told else str(proposal.get("title", "")),
-        warning=told.warning if told else "",
-        tone=tone,
-        icon=icon,
-        reversibility=reversible,
-        fields=lines or typed,
-        arguments=typed,
-        is_previewed=told is not None,
-        is_irreversible=effect == "irreversible",
-        is_known=spec is not None,
-        key=str(proposal.get("key", "")),
-    )
-
-
-def _spec(name: str) -> ToolSpec | None:
-    try:
-        return registry.get(name)
-    except KeyError:
-        return None
-
-
-def _preview(
-    spec: ToolSpec, review: Review, arguments: dict[str, Json]
-) -> Preview | None:
-    """The tool's own words; a preview that fails leaves the arguments to speak."""
-    if spec.preview is None:
-        return None
-    row = Tool.objects.filter(name=spec.name).only("settings").first()
-    context = Context(
-        run_id=str(review.run_id),
-        step=review.step_number,
-        key=str(review.proposal.get("key", "")),
-        deadline=Deadline.after(PREVIEW_S),
-        settings=row.settings if row else {},
-    )
-    return preview(spec, arguments, context)
-
-
-def _typed(name: str, value: Json, spec: ToolSpec | None) -> Field:
-    if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
-        return Field(label(name), "list", "\n".join(value))
-    if isinstance(value, str) and name in SHOWN_AS_MARKDOWN:
-        return Field(label(name), "markdown", value)
-    return Field(label(name), _kind(name, value, spec), plain(value))
-
-
-def _kind(name: str, value: Json, spec: ToolSpec | None) -> str:
-    if isinstance(value, dict | list):
-        return "json"
-    properties = spec.parameters.get("properties", {}) if spec else {}
-    declared = properties.get(name, {}).get("type", "")
-    return TYPES.get(str(declared), "text")
-
-
-def _lines(told: Preview | None) -> list[tuple[str, str, object]]:
-    return [(row[0], row[2], row[1]) for row in told.fields] if told else []
-
-
 def question_of(review: Review) -> tuple[str, list[str]]:
     """What the agent asks a person, and the answers it offers; ("", []) if nothing."""
     proposal: dict[str, Any] = review.proposal or {}
-    spec = _spec(str(proposal.get("tool", "")))
+    spec = spec_of(str(proposal.get("tool", "")))
     if spec is None or spec.asks is None:
         return "", []
     arguments = proposal.get("arguments") or {}

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
 from reviews import why
-from reviews.models import Review
 from reviews.models.review import ReviewKind
 from runs.states import ParkReason, StepKind
-from runs.tools import registry
-from runs.tools.base import Effect, Preview, tool
 from tests.support import factory
 
 pytestmark = pytest.mark.django_db
@@ -109,106 +105,3 @@ def test_what_changed_is_said_in_words():
     assert points(shown)["Changed"] == (
         "the policy of the tool, the settings of the tool"
     )
-
-
-def test_arguments_are_typed_and_whole():
-    review = factory.park()
-
-    act = why.act(review)
-
-    assert act is not None
-    shown = {one.label: (one.kind, one.value) for one in act.fields}
-    assert shown["To"] == ("list", "analytics@example.com")
-    assert shown["Subject"] == ("text", "Q3 2024 Revenue Summary")
-    assert shown["Body"][1] == factory.MAIL["body"]
-    assert (act.reversibility, act.is_irreversible) == ("Cannot be undone", True)
-
-
-def parked_on(spec: Any) -> Review:
-    run = factory.make_run()
-    call = factory.make_call(run, {"name": "x"}, tool=spec.name)
-    return factory.park(run, ParkReason.ALWAYS_ASK, call=call)
-
-
-def test_a_tool_tells_its_call_in_its_own_words():
-    def preview(arguments: Any, context: Any) -> Preview:
-        return Preview("Greet x", (("Words", "Hello x", "text"),), "It is loud.")
-
-    @tool(effect=Effect.IRREVERSIBLE, preview=preview)
-    def greet(name: str) -> str:
-        """Greet somebody."""
-        return name
-
-    with registry.added(greet):
-        act = why.act(parked_on(greet))
-
-    assert act is not None
-    assert (act.headline, act.warning) == ("Greet x", "It is loud.")
-    assert [one.value for one in act.fields] == ["Hello x"]
-    assert [one.value for one in act.arguments] == ["x"]
-
-
-def fails(arguments: Any, context: Any) -> Preview:
-    raise RuntimeError("gone")
-
-
-def ends_the_program(arguments: Any, context: Any) -> Preview:
-    raise SystemExit
-
-
-def says_nothing(arguments: Any, context: Any) -> Any:
-    return None
-
-
-def has_odd_rows(arguments: Any, context: Any) -> Any:
-    return Preview("Greet x", fields=("ab",))  # type: ignore[arg-type]
-
-
-def hangs(arguments: Any, context: Any) -> Any:
-    time.sleep(5)
-
-
-@pytest.mark.parametrize(
-    "preview", [fails, ends_the_program, says_nothing, has_odd_rows, hangs]
-)
-def test_a_preview_that_fails_leaves_the_arguments_to_speak(preview, monkeypatch):
-    monkeypatch.setattr(why, "PREVIEW_S", 0.2)
-
-    @tool(effect=Effect.IRREVERSIBLE, preview=preview)
-    def greet(name: str) -> str:
-        """Greet somebody."""
-        return name
-
-    with registry.added(greet):
-        act = why.act(parked_on(greet))
-
-    assert act is not None
-    assert not act.is_previewed
-    assert [one.value for one in act.fields] == ["x"]
-
-
-def test_a_preview_shows_only_what_a_page_can_say():
-    def preview(arguments: Any, context: Any) -> Any:
-        return Preview("Greet \ud800", (("Words", 7, "text"),))  # type: ignore[arg-type]
-
-    @tool(effect=Effect.IRREVERSIBLE, preview=preview)
-    def greet(name: str) -> str:
-        """Greet somebody."""
-        return name
-
-    with registry.added(greet):
-        act = why.act(parked_on(greet))
-
-    assert act is not None
-    assert act.headline == "Greet \ufffd"
-    assert [one.value for one in act.fields] == ["7"]
-
-
-def test_a_tool_that_is_gone_is_said_so():
-    run = factory.make_run()
-    call = factory.make_call(run, {"a": 1}, tool="not_there")
-
-    act = why.act(factory.park(run, call=call))
-
-    assert act is not None
-    assert not act.is_known
