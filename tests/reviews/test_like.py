@@ -42,6 +42,8 @@ def test_the_same_tool_and_reason_are_alike_whatever_the_agent(ana):
     decided(ana)
     decided(ana, "reject")
     decided(ana, review=factory.park(reason=ParkReason.ALWAYS_ASK))
+    of_another_tool = decided(ana)
+    Review.objects.filter(pk=of_another_tool.pk).update(tool="send_email")
     other = factory.park(has_call=False, reason=ParkReason.QUESTION)
 
     found = like.cases(factory.park(), ana)
