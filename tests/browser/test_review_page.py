@@ -70,18 +70,16 @@ def assert_in_order_above_a_fixed_bar(page: Page) -> None:
     tops = [box(page, f"#{part}")["y"] for part in PARTS]
     assert tops == sorted(tops)
     before = box(page, "section.bar")["y"]
-    page.mouse.wheel(0, 600)
-    page.wait_for_function("scrollY > 300")
+    page.evaluate("scrollTo({top: 600, behavior: 'instant'})")
+    assert page.evaluate("scrollY") > 300
     bar = box(page, "section.bar")
     assert bar["y"] == pytest.approx(before, abs=1)
     assert bar["y"] + bar["height"] == pytest.approx(NARROW["height"], abs=1)
 
 
 def assert_nothing_is_covered_at_the_end(page: Page) -> None:
-    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-    page.wait_for_function(
-        "scrollY + innerHeight >= document.documentElement.scrollHeight - 1"
-    )
+    whole = "document.documentElement.scrollHeight"
+    page.evaluate(f"scrollTo({{top: {whole}, behavior: 'instant'}})")
     bar = box(page, "section.bar")
     for last in ("main .stack > :last-child", "main .aside > :last-child"):
         of = box(page, last)
