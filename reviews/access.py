@@ -6,11 +6,11 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, OuterRef, Subquery
+from django.db.models import Count, Exists, OuterRef, Subquery
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from reviews.models import Note, Review
+from reviews.models import Draft, Note, Review, Seen
 from reviews.models.review import ReviewStatus
 from reviews.templatetags.inbox import may_review
 from runs.models import Tool
@@ -32,13 +32,19 @@ def refuse_strangers(user: User) -> None:
 
 
 def review_for(user: User, review_id: UUID) -> Review:
-    """404 for what is not there and for what the person may not see, alike."""
+    """404 for what is not there and for what the person may not see, alike.
+
+    `is_seen` and `has_drafts` tell what the person has left at it, for no query more.
+    """
     if not may_review(user):
         raise Http404
+    theirs = {"review": OuterRef("pk"), "person": user}
     reviews = Review.objects.visible_to(user).annotate(
         note_count=_NOTES,
         tool_settings=Subquery(_TOOL.values("settings")),
         tool_undo_s=Subquery(_TOOL.values("undo_s")),
+        is_seen=Exists(Seen.objects.filter(**theirs)),
+        has_drafts=Exists(Draft.objects.filter(**theirs)),
     )
     related = ("run__agent", "run__version", "run__submitter", "holder")
     review = get_object_or_404(reviews.select_related(*related), pk=review_id)

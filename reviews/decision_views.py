@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from django.views.decorators.http import require_POST
 
 from agentops.http import AuthenticatedRequest, moment, signed_in
 from agentops.pages import problem
-from reviews import access, answers, expiring, page, seal, services
+from reviews import access, answers, drafts, expiring, page, seal, services
 from reviews import undo as undoing
 from reviews.answers import NOT_ALLOWED, UNPROCESSABLE
 from reviews.decisions import registry
@@ -49,11 +50,20 @@ def decide(request: AuthenticatedRequest, review_id: UUID, kind: str) -> HttpRes
     except NotPermitted as error:
         raise PermissionDenied(error.message) from error
     except StaleReview as error:
+        _keep(request, review, kind)
         seen = _number(request.POST.get("item_version", ""))
         return answers.stale(request, review_id, error, sent, seen)
     except BadInput as error:
+        _keep(request, review, kind)
         return _again(request, review, kind, sent, error)
     return redirect("reviews:detail", review.pk)
+
+
+def _keep(request: AuthenticatedRequest, review: Review, kind: str) -> None:
+    """What was refused stays the person's draft, as far as it can be one."""
+    sent = request.POST.dict()
+    with suppress(BadInput):
+        drafts.save(review.pk, person=request.user, form=kind, fields=sent)
 
 
 @require_POST

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from agentops.http import AuthenticatedRequest, signed_in
-from reviews import access, notes, page
+from reviews import access, drafts, notes, page
 from reviews.answers import UNPROCESSABLE
 from reviews.models import Review
 from runs.errors import BadInput
@@ -41,6 +41,7 @@ def _add(request: AuthenticatedRequest, review: Review) -> HttpResponse:
     except BadInput as error:
         wrong = error.fields["text"]
         return _again(request, review, {"text": text, "wrong": wrong})
+    drafts.discard(review.pk, person=request.user, form=drafts.NOTES)
     if not request.htmx:
         return redirect(_address(review))
     context = {"review": review, "notes": notes.of(review)}

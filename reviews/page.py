@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from agentops import clock
-from reviews import act, inbox, like, notes, rights, stale, undo
+from reviews import act, drafts, inbox, like, notes, rights, stale, undo
 from reviews import why as reasons
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionForm, DecisionKind
@@ -115,6 +115,7 @@ def of(review: Review, user: User, *, is_whole: bool = False) -> dict[str, Any]:
     blocked = rights.may_decide(user, review, is_seen=True) if is_waiting else ""
     question, options = reasons.question_of(review)
     forms = sheets(review) if is_waiting and not blocked else []
+    note = drafts.restore(review, user, {sheet.name: sheet.form for sheet in forms})
     steps = run_page.newest(run)
     proposed = act.act(review, steps)
     near = beside(forms, proposed)
@@ -124,6 +125,7 @@ def of(review: Review, user: User, *, is_whole: bool = False) -> dict[str, Any]:
         "review": review,
         "run": run,
         "row": row,
+        "note_draft": note,
         "why": reasons.why(review, steps),
         "act": proposed,
         "question": question,

@@ -18,7 +18,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from agentops import clock, log
-from reviews import drift, seal, searching, undo
+from reviews import drafts, drift, seal, searching, undo
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionKind
 from reviews.models import Decision, Review
@@ -27,6 +27,7 @@ from reviews.rights import may_decide
 from reviews.stale import (
     StaleReview,
     expired_words,
+    free_for,
     fresh,
     has_expired,
     lock_run,
@@ -134,7 +135,8 @@ def _decide(review: Review, wanted: _Wanted) -> Decision:
         raise BadInput({"kind": "This cannot be decided here."})
     cleaned = kind.clean(review, wanted.payload)
     verdict = kind.to_verdict(review, cleaned)
-    if not _close(review, now):
+    if not _close(review, by, now):
+        refuse_if_held(fresh(review.pk), by, now)
         return _again(fresh(review.pk), wanted)
     decision = Decision.objects.create(
         review=review,
@@ -149,6 +151,7 @@ def _decide(review: Review, wanted: _Wanted) -> Decision:
         effective_at=now + timedelta(seconds=undo.window_s(review, kind, verdict)),
     )
     searching.remember(review.pk, decision.note)
+    drafts.forget(review, by)
     kind.apply(decision, verdict)
     logger.info("%s decided %s", by.get_username(), kind.kind)
     points.reach("inside decide")
@@ -164,10 +167,13 @@ def _takes(review: Review, kind: DecisionKind, now: datetime) -> bool:
     return kind.after_expiry and review.status == ReviewStatus.EXPIRED.value
 
 
-def _close(review: Review, now: datetime) -> bool:
+def _close(review: Review, by: User, now: datetime) -> bool:
     """Take the item: only one transaction ever gets True for it."""
     as_it_was = Review.objects.filter(
-        pk=review.pk, version=review.version, status=review.status
+        free_for(by, now),
+        pk=review.pk,
+        version=review.version,
+        status=review.status,
     )
     closed = as_it_was.update(
         status=ReviewStatus.DECIDED.value,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import NoReturn
+from typing import NoReturn, cast
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from django.db.models import Q
 from django.utils import timezone
 
 from agentops import clock
@@ -89,11 +90,23 @@ def refuse_closed(review: Review) -> NoReturn:
     raise StaleReview(f"This is {review.status} and no longer waits for a decision.")
 
 
+def free_for(by: User, now: datetime) -> Q:
+    """The rows that no other person holds."""
+    return Q(holder=None) | Q(holder=by) | Q(holder_until__lte=now)
+
+
+def is_held_by_another(review: Review, by: User, now: datetime) -> bool:
+    """The same of a row that was read."""
+    if review.holder_id is None or review.holder_id == by.pk:
+        return False
+    return review.holder_until is not None and review.holder_until > now
+
+
 def refuse_if_held(review: Review, by: User, now: datetime) -> None:
     """Only who holds an item decides on it, for as long as it is held."""
-    holder, until = review.holder, review.holder_until
-    if holder is None or holder.pk == by.pk or until is None or until <= now:
+    if not is_held_by_another(review, by, now):
         return
+    holder, until = cast("User", review.holder), cast("datetime", review.holder_until)
     at = timezone.localtime(until).strftime("%H:%M %Z")
     words = f"{holder.get_username()} is working on this until {at}."
     raise StaleReview(words, holder=holder)

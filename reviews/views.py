@@ -11,7 +11,7 @@ from django_htmx.http import HttpResponseStopPolling
 
 from agentops import clock
 from agentops.http import AuthenticatedRequest, signed_in
-from reviews import access, inbox, page
+from reviews import access, claims, inbox, page
 from reviews.models.review import ReviewStatus
 from runs import page as run_page
 from runs import standing
@@ -26,6 +26,7 @@ def detail(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     """Everything a decision needs, from why to the forms; opening is only looking."""
     access.refuse_strangers(request.user)
     review = access.review_for(request.user, review_id)
+    claims.look(review, by=request.user)
     context = page.whole(review, request.user)
     return render(request, "reviews/detail.html", context)
 
@@ -36,6 +37,7 @@ def pane(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     """The same, short, for beside the list."""
     access.refuse_strangers(request.user)
     review = access.review_for(request.user, review_id)
+    claims.look(review, by=request.user)
     return render(request, "reviews/_pane.html", page.of(review, request.user))
 
 

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
 
-from reviews.models import Decision, Review
+from reviews.models import Decision, Draft, Review
 from reviews.models.review import ReviewKind
 from runs import deciding
 from runs.canonical import Json, clean_object, clean_text, dumps
@@ -29,7 +29,12 @@ MAX_TEXT = 10_000
 
 
 class DecisionForm(forms.Form):
-    """A form about one review; its fields' ids begin with the kind's name."""
+    """A form about one review; its fields' ids begin with the kind's name.
+
+    `draft` is what the person had typed before, where it was restored into it.
+    """
+
+    draft: Draft | None = None
 
     def __init__(
         self,

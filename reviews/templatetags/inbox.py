@@ -7,7 +7,8 @@ from typing import Any
 from django import template
 from django.template import Context
 
-from reviews import asking
+from agentops import clock
+from reviews import asking, holding
 from reviews.models import Review
 
 register = template.Library()
@@ -31,6 +32,12 @@ def waiting_for(context: Context, user: Any) -> int:
 def asked_of(user: Any, review: Review | None) -> asking.Asked | None:
     """The question of a run that waits, if the person may answer it."""
     return asking.of(review, user) if review is not None else None
+
+
+@register.simple_tag(takes_context=True)
+def holding_of(context: dict[str, Any], review: Review) -> holding.Holding:
+    """Who holds the item now, as the page of this person says it first."""
+    return holding.of(review, context["user"], clock.now(), holding.Before())
 
 
 @register.filter

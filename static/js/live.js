@@ -143,7 +143,7 @@
   // A sheet that opens puts the cursor where one begins to type.
   document.addEventListener("toggle", (event) => {
     if (event.newState !== "open" || !event.target.matches?.(".sheet")) return;
-    event.target.querySelector("[autofocus], textarea, input:not([type=hidden], [type=radio]), select, button")?.focus();
+    event.target.querySelector("[autofocus], textarea, input:not([type=hidden], [type=radio]), select, button:not([form])")?.focus();
   }, true);
 
   // A step that the address names is shown open.
@@ -169,10 +169,12 @@
       ...is.filter((line) => line && !was.includes(line)).map((line) => ["ins", `${name}: ${line}`]),
     ];
   }
-  document.addEventListener("input", (event) => {
-    const box = event.target.form?.querySelector("[data-diff]");
+  document.addEventListener("input", (event) => compare(event.target.form));
+  document.addEventListener("toggle", (event) => compare(event.target.querySelector?.("form")), true);
+  function compare(form) {
+    const box = form?.querySelector("[data-diff]");
     if (!box) return;
-    const fields = event.target.form.querySelectorAll("[name^='arguments.']:is(input, textarea, select)");
+    const fields = form.querySelectorAll("[name^='arguments.']:is(input, textarea, select)");
     const found = [...fields].flatMap(changes);
     box.hidden = found.length === 0;
     box.querySelector(".diff").replaceChildren(...found.map(([tag, text]) => {
@@ -180,7 +182,7 @@
       element.textContent = text;
       return element;
     }));
-  });
+  }
 
   // The task, with the form's values where the agent's template has braces.
   const task = document.querySelector("[data-template]");
