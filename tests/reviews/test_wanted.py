@@ -70,6 +70,17 @@ def test_a_late_first_word_takes_the_place_of_the_reminders(ana, advance_clock):
     assert delivered() == []
 
 
+def test_no_reminder_while_the_first_word_is_still_being_tried(ana, advance_clock):
+    factory.park(reason=HIGH)
+    later = clock.now() + timedelta(hours=2)
+    Notification.objects.filter(event="opened").update(attempts=1, next_at=later)
+
+    advance_clock(HOUR / 2 + 1)
+
+    assert delivered() == []
+    assert Notification.objects.get(event="reminder_half").status == "dropped"
+
+
 def test_who_was_told_hears_what_was_decided(ana, advance_clock):
     ben = factory.make_user("ben", "operators")
     review = factory.park(reason=HIGH)

@@ -158,7 +158,7 @@ def test_a_service_that_drips_is_left_in_time(services, said, configured):
 
 
 def test_no_redirect_is_followed(services, said):
-    services.status, services.location = 302, f"{services.url}/elsewhere"
+    services.status, services.location = 307, f"{services.url}/elsewhere"
 
     with pytest.raises(Undeliverable):
         send("webhook", f"{services.url}/hook", said)
