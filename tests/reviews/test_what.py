@@ -237,8 +237,9 @@ def test_what_a_preview_leaves_out_is_shown_and_said(client, operator):
         call = factory.make_call(run, arguments, tool="greet")
         review = factory.park(run, call=call)
         told = act.act(review)
-        page = page_of(client, review)
+        page, pane = page_of(client, review), page_of(client, review, "pane")
 
+    assert "eve@evil.example" in pane
     assert told is not None
     assert told.fields[0].items[0].mark.words == "From the task"
     assert told.fields[1].mark is not None
