@@ -38,6 +38,9 @@
     for (const form of document.querySelectorAll("[data-sent]")) delete form.dataset.sent;
   });
 
+  // After a decision the way to the next item is one Enter away; the page stays put.
+  document.querySelector(".bar-done [data-focus]")?.focus({ preventScroll: true });
+
   // How long the decision can be taken back: counted from the server's word, by no
   // clock that somebody has set.
   function count(form) {

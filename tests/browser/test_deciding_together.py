@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 from playwright.sync_api import Browser, Page, expect
 
+from agentops import clock
 from reviews.models import Decision, Review
 from runs.models import Effect, Run, Tool
 from runs.states import RunState
@@ -59,6 +60,8 @@ def test_a_decision_is_taken_back_with_one_key(
         first = left.inner_text()
         expect(left).not_to_have_text(first)
         assert barriers(page) == []
+        # The way on is at hand: Enter follows it, and so does n.
+        expect(page.locator("[data-go=next]")).to_be_focused()
         page.keyboard.press("z")
         page.get_by_text("Taken back. Nothing was carried out").wait_for()
         expect(
@@ -180,3 +183,48 @@ def test_a_double_click_is_one_decision(
         page.get_by_text("Approved by you").wait_for()
 
     assert Decision.objects.count() == 1
+
+
+def test_an_expired_item_is_asked_again_and_then_gone_on_from(
+    chromium: Browser, project: LiveProject, parked: Review
+) -> None:
+    """The worker that runs closes it as soon as its time is over."""
+    with visit(chromium, project, "operator") as page:
+        open_item(page, parked)
+        expect(page.locator("#changed")).to_be_attached()
+        Review.objects.update(expires_at=clock.now())
+        page.get_by_text("Expired, nobody answered").first.wait_for(timeout=A_WHILE_MS)
+        open_item(page, parked)
+        assert barriers(page) == []
+        page.get_by_role("button", name="Ask again").click()
+        page.get_by_text("Asked again. It waits").wait_for()
+        Review.objects.update(expires_at=clock.now())
+        page.get_by_text("Expired, nobody answered").first.wait_for(timeout=A_WHILE_MS)
+        open_item(page, parked)
+        page.get_by_role("button", name="Go on without an answer").first.click()
+        page.wait_for_timeout(350)
+        page.locator("#decide-go_on button.btn-primary").click()
+        page.get_by_text("Went on without an answer by you").wait_for()
+
+    assert Decision.objects.get().kind == "go_on"
+    assert not Effect.objects.filter(tool="send_email").exists()
+
+
+def test_a_refused_form_is_corrected_in_sight_of_the_item(
+    chromium: Browser, project: LiveProject, parked: Review
+) -> None:
+
+    with visit(chromium, project, "operator") as page:
+        open_item(page, parked)
+        page.get_by_role("button", name="Reject").first.click()
+        page.wait_for_timeout(350)
+        page.locator("#decide-reject button.btn-primary").click()
+        form = page.locator("#correcting")
+        form.wait_for()
+        expect(page.get_by_role("heading", name="What will happen")).to_be_visible()
+        assert barriers(page) == []
+        form.locator("textarea").first.fill("Not this quarter.")
+        form.get_by_role("button", name="Reject").click()
+        page.get_by_text("Rejected by you").wait_for()
+
+    assert Decision.objects.get().note

@@ -5,12 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.utils.module_loading import import_string
 
 from reviews import expiring, receivers, services, tasks
 from reviews.models import Decision, Note, Notification, Review
 from reviews.models.review import Risk
 from reviews.stale import StaleReview
 from runs import services as run_services
+from runs import timers
 from runs.errors import BadInput, NotPermitted
 from runs.models import Effect, Step, Tool
 from runs.states import ParkReason
@@ -95,6 +97,11 @@ def test_what_expires_is_due_before_that(review):
 def test_nothing_expires_before_its_time(review):
     assert not expiring.is_due()
     assert expiring.expire() == {"expired": 0}
+
+
+def test_a_driver_looks_whether_something_expires():
+    assert import_string(expiring.EXPIRE) is expiring.expire
+    assert timers._timers[expiring.EXPIRE] is expiring.is_due
 
 
 def test_an_item_expires_in_nobodys_name(review, advance_clock):
