@@ -45,7 +45,8 @@ def _take(request: AuthenticatedRequest, review: Review) -> HttpResponse:
             item_version=int(version) if version.isdecimal() else 0,
             digest=request.POST.get("digest", ""),
             seen_at=moment(request.POST.get("seen_at", "")),
-            **sent,
+            choice=sent["choice"],
+            text=sent["text"],
         )
     except NotPermitted as error:
         raise Http404(error.message) from error

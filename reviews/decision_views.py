@@ -24,7 +24,7 @@ from reviews.stale import StaleReview
 from runs.errors import BadInput, NotPermitted
 
 OURS = frozenset({"csrfmiddlewaretoken", "item_version", "digest", "seen_at"})
-TAKEN = OURS | {"by", "kind", "review_id"}
+TAKEN = OURS | {"by", "kind", "review_id", "together"}
 
 
 @signed_in
@@ -34,7 +34,9 @@ def decide(request: AuthenticatedRequest, review_id: UUID, kind: str) -> HttpRes
     review = access.review_for(request.user, review_id)
     if request.method != "POST":
         return _only_by_post(request, review)
-    sent = {n: v for n, v in request.POST.dict().items() if n not in TAKEN}
+    sent: dict[str, Any] = {
+        n: v for n, v in request.POST.dict().items() if n not in TAKEN
+    }
     if sent.pop("preview", ""):
         return _preview(request, review, kind, sent)
     try:

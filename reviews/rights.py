@@ -22,6 +22,11 @@ def may_decide(
         return "You do not have the right to decide on parked runs."
     if not (is_seen or Review.objects.filter(pk=review.pk).visible_to(user).exists()):
         return f"You do not decide on runs of {review.run.agent.name}."
+    return is_own(user, review)
+
+
+def is_own(user: Any, review: Review) -> str:
+    """Why nobody decides on what they asked for themselves; "" where one may."""
     if review.run.submitter_id == user.pk and not _self_decision_allowed(review):
         return "You asked for this run, so somebody else decides on it."
     return ""

@@ -43,6 +43,18 @@ from runs.values import Verdict
 logger = logging.getLogger(__name__)
 
 MAX_SECONDS_TAKEN = 86_400
+BATCH = "batch"
+
+
+@dataclass(frozen=True)
+class Together:
+    """A decision made with others: the name of their batch, kept in each payload.
+
+    The run goes on `delay_s` later than it would alone.
+    """
+
+    batch: str
+    delay_s: float = 0.0
 
 
 @points.write("decide")
@@ -54,6 +66,7 @@ def decide(
     item_version: int,
     digest: str = "",
     seen_at: datetime | None = None,
+    together: Together | None = None,
     **payload: Any,
 ) -> Decision:
     """Decide, and put the run back, in one transaction.
@@ -68,7 +81,7 @@ def decide(
     review = Review.objects.select_related("run__agent").get(pk=review_id)
     if reason := may_decide(by, review, kind=chosen.kind):
         raise NotPermitted(reason)
-    wanted = _Wanted(chosen, by, item_version, digest, seen_at, payload)
+    wanted = _Wanted(chosen, by, item_version, digest, seen_at, together, payload)
     with log.bound(run=review.run_id):
         try:
             with transaction.atomic():
@@ -97,7 +110,16 @@ class _Wanted:
     item_version: int
     digest: str
     seen_at: datetime | None
+    together: Together | None
     payload: Mapping[str, Any]
+
+    @property
+    def batch(self) -> dict[str, Json]:
+        return {BATCH: self.together.batch} if self.together else {}
+
+    @property
+    def delay(self) -> timedelta:
+        return timedelta(seconds=self.together.delay_s if self.together else 0)
 
 
 @points.write("show anew")
@@ -135,6 +157,7 @@ def _decide(review: Review, wanted: _Wanted) -> Decision:
         raise BadInput({"kind": "This cannot be decided here."})
     cleaned = kind.clean(review, wanted.payload)
     verdict = kind.to_verdict(review, cleaned)
+    window = timedelta(seconds=undo.window_s(review, kind, verdict))
     if not _close(review, by, now):
         refuse_if_held(fresh(review.pk), by, now)
         return _again(fresh(review.pk), wanted)
@@ -142,13 +165,13 @@ def _decide(review: Review, wanted: _Wanted) -> Decision:
         review=review,
         kind=kind.kind,
         actor=by,
-        payload=cleaned,
+        payload=cleaned | wanted.batch,
         note=kind.note(cleaned),
         item_version=wanted.item_version,
         digest=_digest(review, verdict),
         seconds_taken=_seconds(wanted.seen_at, now),
         decided_at=now,
-        effective_at=now + timedelta(seconds=undo.window_s(review, kind, verdict)),
+        effective_at=now + window + wanted.delay,
     )
     searching.remember(review.pk, decision.note)
     drafts.forget(review, by)
@@ -196,7 +219,8 @@ def _again(review: Review, wanted: _Wanted) -> Decision:
 def _is_same(decision: Decision, review: Review, wanted: _Wanted) -> bool:
     if decision.actor_id != wanted.by.pk or decision.kind != wanted.kind.kind:
         return False
-    return wanted.kind.is_again(review, wanted.payload, decision.payload)
+    said = {name: value for name, value in decision.payload.items() if name != BATCH}
+    return wanted.kind.is_again(review, wanted.payload, said)
 
 
 def _digest(review: Review, verdict: Verdict | None) -> str:

@@ -6,6 +6,7 @@ from django.urls import path
 
 from reviews import (
     answer_views,
+    bulk_views,
     claim_views,
     decision_views,
     draft_views,
@@ -26,6 +27,9 @@ urlpatterns = [
     path("profile/routes/<int:route_id>/", route_views.change, name="route"),
     path("profile/quiet/", route_views.quiet, name="quiet"),
     path("profile/mute/", route_views.mute, name="mute"),
+    path("alike/<slug:shape>/", bulk_views.alike, name="alike"),
+    path("together/", bulk_views.together, name="together"),
+    path("together/decide/", bulk_views.decide, name="decide_together"),
     path("<uuid:review_id>/", views.detail, name="detail"),
     path("<uuid:review_id>/pane/", views.pane, name="pane"),
     path("<uuid:review_id>/watch/", views.watch, name="watch"),

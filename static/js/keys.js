@@ -6,6 +6,7 @@
   const off = document.documentElement.dataset.keys === "off";
   const openSheet = () => document.querySelector(".sheet:popover-open");
   const rows = () => [...document.querySelectorAll("[data-row] .item-title a")];
+  const row = () => document.activeElement.closest("[data-row]") ?? document.querySelector("[data-row][aria-current]");
   const isTyping = (node) =>
     node.matches?.("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
 
@@ -55,6 +56,7 @@
     j: () => move(1),
     k: () => move(-1),
     n: () => follow("next"),
+    x: () => row()?.querySelector("[data-select]")?.click(),
     Enter: () => follow("open"),
     "/": () => document.querySelector("[aria-keyshortcuts='/']")?.focus(),
     "?": () => document.getElementById("keys")?.togglePopover(),
