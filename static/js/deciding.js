@@ -3,12 +3,17 @@
 (() => {
   "use strict";
 
-  const SETTLE_MS = 300; // what comes sooner after a sheet opened was not meant for it
+  const SETTLE_MS = 300; // what comes sooner after a sheet opened may not be meant for it
   let openedAt = -Infinity;
   let opener = ""; // the key that opened the sheet, until it is let go
 
   document.addEventListener("beforetoggle", (event) => { // "toggle" comes later
     if (event.newState === "open" && event.target.matches?.(".sheet")) openedAt = performance.now();
+  }, true);
+
+  // Who has typed or chosen something in it means it.
+  document.addEventListener("input", (event) => {
+    if (event.target.closest?.(".sheet")) openedAt = -Infinity;
   }, true);
 
   // A key that opened a sheet, or Enter, goes on repeating while it is held down.
