@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 LONG = 200
 """Model calls of the long history: twice as many steps, less one."""
+TOLD = {"AGENTOPS_PROVIDER": "demo", "AGENTOPS_UNDO_IRREVERSIBLE_S": "0"}
+"""Beside a bench's own: the demo model, and approvals that take effect at once."""
 DAYS = 180
 """The copies' times lie in so many days."""
 
@@ -46,7 +48,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     options(parser)
     given = parser.parse_args()
-    installation.prepare(os.environ["DATABASE_URL"], AGENTOPS_PROVIDER="demo")
+    installation.prepare(os.environ["DATABASE_URL"], **TOLD)
     print(seed(Size(given.runs, given.steps, given.reviews)))
 
 
@@ -59,7 +61,7 @@ def seed(size: Size) -> dict[str, int]:
     with_steps = _Plan.of(size, parked, done, long)
     for run, copies, is_open in with_steps.copies:
         _multiply(run, copies, is_open)
-    _sql("ANALYZE")
+    _sql("VACUUM ANALYZE")
     return {
         "runs": Run.objects.count(),
         "steps": Step.objects.count(),
@@ -192,7 +194,7 @@ def _multiply(run: Run, copies: int, is_open: bool) -> None:
         id=_COPIED.format(id="old.id"),
         run_id="copies.run",
         search_text="old.search_text || E'\\nNo. ' || copies.n",
-        **({} if is_open else _times(Review)),
+        **(_LATER if is_open else _times(Review)),
     )
     _copy(
         Decision,
@@ -202,6 +204,10 @@ def _multiply(run: Run, copies: int, is_open: bool) -> None:
     )
 
 
+_LATER = {
+    name: f"old.{name} + copies.n * interval '1 second'"
+    for name in ("due_at", "rank_at")
+}
 _COPIED = "md5({id}::text || copies.n)::uuid"
 """A copy's id, told from that of its original, so that rows find each other."""
 _RUN = {

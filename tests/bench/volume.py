@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tests.bench import installation
-from tests.bench.seed import Size, options, seed
+from tests.bench.seed import TOLD, Size, options, seed
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -77,11 +77,11 @@ def filled(folder: str, size: Size) -> Iterator[None]:
     """The database of DATABASE_URL if it is seeded already, else a new one."""
     known = os.environ.get("AGENTOPS_BENCH_SEEDED", "")
     if known:
-        installation.prepare(known, folder, AGENTOPS_PROVIDER="demo")
+        installation.prepare(known, folder, **TOLD)
         yield
         return
     with installation.database() as url:
-        installation.prepare(url, folder, AGENTOPS_PROVIDER="demo")
+        installation.prepare(url, folder, **TOLD)
         start = time.monotonic()
         print(seed(size), f"in {time.monotonic() - start:.0f} s", flush=True)
         yield
