@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agentops.conf import product
-from reviews import provenance, provenance_sources
 from reviews.models import Review
-from reviews.provenance import Index, Kind, Mark, Marked
-from reviews.provenance_notes import Note, notes
+from reviews.provenance import marks, sources
+from reviews.provenance.marks import Index, Kind, Mark, Marked
+from reviews.provenance.notes import Note, notes
 from runs.blocks import SHOWN_AS_MARKDOWN, label, plain
 from runs.canonical import Json
 from runs.models import Step, Tool
@@ -83,7 +83,7 @@ class Field:
     @property
     def is_rendered(self) -> bool:
         """Markdown is shown as its reader gets it, unless it is a book."""
-        return self.kind == "markdown" and len(self.value) <= provenance.MOST_MARKED
+        return self.kind == "markdown" and len(self.value) <= marks.MOST_MARKED
 
     @property
     def notes(self) -> list[Note]:
@@ -163,7 +163,7 @@ def act(review: Review, steps: Sequence[Step] = ()) -> Act | None:
         return None
     arguments = _in_order(proposal.get("arguments") or {}, spec)
     chosen, undo_s = _set_by_admins(review, str(proposal["tool"]))
-    gathered = provenance_sources.gather(review, chosen, steps)
+    gathered = sources.gather(review, chosen, steps)
     index = Index.of(gathered.sources, is_cut=gathered.is_cut)
     typed = {
         name: _typed(name, value, spec, index, gathered.entered)
@@ -257,7 +257,7 @@ def _typed(
     if name in entered and entered[name][1] == value:
         mark = Mark(Kind.ENTERED, who=entered[name][0])
     elif isinstance(value, str) and mark and mark.kind is Kind.WRITTEN:
-        figures = tuple(provenance.marked(value, index))
+        figures = tuple(marks.marked(value, index))
     return Field(label(name), kind, shown, index, mark, figures)
 
 
@@ -288,7 +288,7 @@ def _are_short_texts(value: Json) -> bool:
 def _items(
     name: str, value: Json, index: Index, entered: Mapping[str, tuple[str, Json]]
 ) -> Iterator[Item]:
-    for place, (path, key, inside) in enumerate(provenance.leaves(value, name, name)):
+    for place, (path, key, inside) in enumerate(marks.leaves(value, name, name)):
         if place >= MOST_ITEMS:
             yield Item(path, "", Mark(Kind.UNSEARCHED))
             continue
@@ -350,7 +350,5 @@ def _told(title: str, value: str, kind: str, index: Index) -> Field:
     mark = index.value(value) if value else None
     if mark is not None and mark.kind is not Kind.SOURCED:
         mark = Mark(Kind.TOLD)
-        return Field(
-            title, kind, value, index, mark, tuple(provenance.marked(value, index))
-        )
+        return Field(title, kind, value, index, mark, tuple(marks.marked(value, index)))
     return Field(title, kind, value, index, mark)

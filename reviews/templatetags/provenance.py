@@ -13,7 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from agentops.markdown import to_html
-from reviews.provenance import Index, Kind, Mark, Marked, Origin, marked
+from reviews.provenance.marks import Index, Kind, Mark, Marked, Origin, marked
 from runs.templatetags.words import visible
 
 register = template.Library()

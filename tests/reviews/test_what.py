@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from reviews import act, provenance_sources
+from reviews import act
 from reviews.models import Review
-from reviews.provenance import Kind
+from reviews.provenance import sources
+from reviews.provenance.marks import Kind
 from runs.models import Run, Tool
 from runs.states import StepKind, StepStatus
 from runs.tools import registry
@@ -192,7 +193,7 @@ def test_what_a_reviewer_put_into_this_call_is_theirs():
 def test_where_the_history_is_too_long_nothing_is_called_made_up(
     client, operator, monkeypatch
 ):
-    monkeypatch.setattr(provenance_sources, "MOST_TEXT", 10)
+    monkeypatch.setattr(sources, "MOST_TEXT", 10)
     review = the_story()
 
     marks = marks_of(review)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviews.provenance import Index, Kind, Origin, Source, marked
+from reviews.provenance.marks import Index, Kind, Origin, Source, marked
 
 pytestmark = pytest.mark.once
 

@@ -14,7 +14,7 @@ from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
 
-from reviews.provenance_figures import (
+from reviews.provenance.figures import (
     Figure,
     figures,
     is_common_text,
@@ -22,7 +22,7 @@ from reviews.provenance_figures import (
     skeleton,
     whole,
 )
-from reviews.provenance_texts import Text
+from reviews.provenance.texts import Text
 from runs.canonical import Json
 
 MOST_SEARCHES = 400

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from functools import cached_property
 
-from reviews.provenance_figures import (
+from reviews.provenance.figures import (
     INVISIBLE,
     MAX_DIGITS,
     Figure,

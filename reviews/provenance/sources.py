@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from reviews.models import Review
-from reviews.provenance import Origin, Source, leaves
+from reviews.provenance.marks import Origin, Source, leaves
 from runs.canonical import Json
 from runs.models import Run, Step
 from runs.progress import UPDATE_PLAN

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from reviews.provenance import MOST_FIGURES, MOST_MARKED, Kind, Mark
+from reviews.provenance.marks import MOST_FIGURES, MOST_MARKED, Kind, Mark
 
 MOST_STEPS = 5
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from reviews.provenance import (
+from reviews.provenance.figures import figures
+from reviews.provenance.marks import (
     Index,
     Kind,
     Origin,
@@ -14,7 +15,6 @@ from reviews.provenance import (
     leaves,
     marked,
 )
-from reviews.provenance_figures import figures
 
 pytestmark = pytest.mark.once
 

@@ -1,0 +1,3 @@
+"""Tests of where values come from."""
+
+from __future__ import annotations
