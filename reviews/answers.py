@@ -11,7 +11,8 @@ from django.urls import reverse
 
 from agentops.http import AuthenticatedRequest
 from agentops.pages import problem
-from reviews import drift, inbox
+from reviews import drift
+from reviews.decisions import registry
 from reviews.models import Decision, Review
 from reviews.models.review import ReviewQuerySet, ReviewStatus
 from reviews.stale import StaleReview
@@ -36,7 +37,7 @@ def stale(
         "review": review,
         "message": error.message,
         "decision": decision,
-        "decision_words": inbox.decided_words(decision) if decision else "",
+        "decision_words": registry.done(decision.kind) if decision else "",
         "holder": error.holder,
         "seen_version": seen_version,
         "changes": drift.since(review, seen_version) if seen_version else [],
@@ -54,7 +55,7 @@ def _taken_back(review: Review, seen_version: int) -> list[Decision]:
     undone = review.decisions.exclude(undone_at=None).select_related("actor")
     found = list(undone.filter(item_version__gte=seen_version).order_by("decided_at"))
     for decision in found:
-        decision.words = inbox.decided_words(decision).lower()  # type: ignore[attr-defined] # for the page
+        decision.words = registry.done(decision.kind).lower()  # type: ignore[attr-defined] # for the page
     return found
 
 
@@ -83,7 +84,7 @@ def too_late(
 
 def _decided(decision: Decision) -> str:
     who = decision.actor.get_full_name() or decision.actor.get_username()
-    return f"{inbox.decided_words(decision).lower()} by {who}"
+    return f"{registry.done(decision.kind).lower()} by {who}"
 
 
 def reviews() -> ReviewQuerySet:

@@ -32,7 +32,6 @@ from runs.tools.base import Effect
 
 logger = logging.getLogger(__name__)
 
-KINDS = ("approve", "retry", "guide", "reject", "abort")
 MOST = 50
 """Items in a batch."""
 PER_SECOND = 10
@@ -89,7 +88,7 @@ class Receipt:
 
     @property
     def words(self) -> str:
-        return inbox.decided_words(self.decision) if self.decision else self.why_not
+        return registry.done(self.decision.kind) if self.decision else self.why_not
 
 
 def why_not(review: Review, kind: str, by: User, now: datetime) -> str:
@@ -170,7 +169,7 @@ def decide(
     same person and in the same words, has the same receipts. An item nobody may
     see has none.
     """
-    if kind not in KINDS:
+    if not registry.find(kind).verb:
         raise BadInput({"kind": "This is decided one by one."})
     if len(items) > MOST:
         raise BadInput({"": f"At most {MOST} at a time; nothing was decided."})

@@ -46,25 +46,6 @@ ICONS = {
     ParkReason.CONTEXT: "fold",
     ParkReason.OUTCOME_UNKNOWN: "unknown",
 }
-DONE_WORDS = {
-    "approve": "Approved",
-    "edit": "Edited and approved",
-    "reject": "Rejected",
-    "guide": "Guided",
-    "answer": "Answered",
-    "retry": "Retried",
-    "outcome": "Outcome recorded",
-    "top_up": "Budget raised",
-    "supply": "Result supplied",
-    "plan": "Plan changed",
-    "fork": "Forked",
-    "abort": "Aborted",
-    "go_on": "Went on without an answer",
-    "good": "Judged good",
-    "bad": "Judged bad",
-}
-NEUTRAL_DECISIONS = frozenset({"go_on"})
-BAD_DECISIONS = frozenset({"reject", "abort", "bad"})
 
 
 @dataclass(frozen=True)
@@ -115,15 +96,10 @@ class Row:
         return self.is_open and self.review.kind == ReviewKind.WAITING.value
 
     @property
-    def went_well(self) -> bool:
-        """Whether it was decided, and what was asked for was not turned down."""
-        return self.decision is not None and self.decision.kind not in BAD_DECISIONS
-
-    @property
     def ended(self) -> str:
         """How it ended, in words: expired and cancelled are no decisions."""
         if self.decision is not None:
-            return decided_words(self.decision)
+            return registry.done(self.decision.kind)
         if self.review.status == ReviewStatus.EXPIRED.value:
             return "Expired, nobody answered"
         return str(self.review.status).capitalize()
@@ -133,9 +109,7 @@ class Row:
         """Turned down is bad; a silence and a cancelled run are neither good nor bad."""
         if self.decision is None:
             return "wait" if self.review.status == ReviewStatus.EXPIRED.value else ""
-        if self.decision.kind in NEUTRAL_DECISIONS:
-            return "wait"
-        return "good" if self.went_well else "bad"
+        return registry.tone(self.decision.kind)
 
     @property
     def end_icon(self) -> str:
@@ -276,11 +250,6 @@ def row(review: Review, user: User, now: datetime) -> Row:
         is_seen=getattr(review, "is_seen", True),
         urgency=words.urgency(review.due_at, now),
     )
-
-
-def decided_words(decision: Decision) -> str:
-    known = DONE_WORDS.get(decision.kind)
-    return known or registry.find(decision.kind).words
 
 
 def neighbours(

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from reviews import inbox
+from reviews.decisions import registry
 from reviews.models import Decision, Review
 from reviews.models.review import ReviewKind, ReviewStatus
 from reviews.passing import share
@@ -51,12 +51,12 @@ def cases(review: Review, user: User) -> list[LikeCase]:
 
 
 def _like(decision: Decision) -> LikeCase:
-    is_bad = decision.kind in inbox.BAD_DECISIONS
+    is_bad = registry.tone(decision.kind) == "bad"
     is_edit = decision.kind == "edit"
     figures: dict[str, Any] = (decision.review.detail or {}).get("figures") or {}
     return LikeCase(
         decision=decision,
-        words=inbox.decided_words(decision),
+        words=registry.done(decision.kind),
         tone="bad" if is_bad else "" if is_edit else "good",
         icon="error" if is_bad else "pencil" if is_edit else "good",
         confidence=words.percent(share(figures.get("confidence"))),

@@ -22,13 +22,6 @@ from runs.canonical import Json, dumps
 from runs.states import ParkReason
 from runs.tools.base import titled
 
-VERBS = {
-    "approve": "Approve",
-    "retry": "Retry",
-    "guide": "Guide",
-    "reject": "Reject",
-    "abort": "Abort",
-}
 LONG = 80
 
 
@@ -137,7 +130,7 @@ class Preflight:
 
     @property
     def verb(self) -> str:
-        return VERBS[self.kind]
+        return registry.find(self.kind).verb
 
     @property
     def is_danger(self) -> bool:
@@ -155,9 +148,9 @@ def of(
     wanted = list(dict.fromkeys(asked.ids))
     reviews = bulk.found(wanted[: bulk.MOST], user)
     here = [reviews[pk] for pk in wanted if pk in reviews]
+    kinds = [kind.kind for kind in registry.for_many()]
     causes = {
-        kind: {r.pk: bulk.why_not(r, kind, user, now) for r in here}
-        for kind in bulk.KINDS
+        kind: {r.pk: bulk.why_not(r, kind, user, now) for r in here} for kind in kinds
     }
     choices = _choices(causes, asked.kind)
     kind = next(one.kind for one in choices if one.is_here)
@@ -196,11 +189,11 @@ def _form(
 
 def _choices(causes: Mapping[str, Mapping[UUID, str]], wanted: str) -> list[Choice]:
     """Those that fit an item; the one asked for, else the first of them."""
-    fit = {kind: sum(not why for why in causes[kind].values()) for kind in bulk.KINDS}
-    usual = next((kind for kind in fit if fit[kind]), bulk.KINDS[0])
+    fit = {kind: sum(not why for why in causes[kind].values()) for kind in causes}
+    usual = next((kind for kind in fit if fit[kind]), next(iter(fit)))
     here = wanted if wanted in fit else usual
     return [
-        Choice(kind, VERBS[kind], number, kind == here)
+        Choice(kind, registry.find(kind).verb, number, kind == here)
         for kind, number in fit.items()
         if number or kind == here
     ]

@@ -22,6 +22,9 @@ class Abort(DecisionKind):
     kind = "abort"
     verdict = VerdictKind.ABORT
     words = "Abort the run"
+    done = "Aborted"
+    verb = "Abort"
+    tone = "bad"
     order = 90
     is_danger = True
     after_expiry = True

@@ -50,6 +50,7 @@ class Answer(DecisionKind):
     kind = "answer"
     verdict = VerdictKind.ANSWER
     words = "Answer"
+    done = "Answered"
     key = "w"
     order = 12
     form_class = AnswerForm

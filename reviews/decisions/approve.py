@@ -50,6 +50,8 @@ class Approve(DecisionKind):
     kind = "approve"
     verdict = VerdictKind.APPROVE
     words = "Approve"
+    done = "Approved"
+    verb = "Approve"
     key = "a"
     order = 10
     runs_call = True

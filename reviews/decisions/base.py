@@ -5,6 +5,7 @@
         kind = "retry"
         verdict = VerdictKind.RETRY
         words = "Retry the step"
+        done = "Retried"
 
 A kind is offered where the parked run takes its verdict. Its form is plain Django,
 rendered by one template for all kinds; what the form cleans becomes a `Verdict`.
@@ -67,8 +68,11 @@ class WordsField(forms.CharField):
 class DecisionKind:
     """One kind; there is one object of it per process.
 
-    `verdict` is what it comes to for the run, None if nothing. `key` is its letter on the keyboard,
-    "" for none. `is_danger` sets its button apart, `is_rare` puts it into a menu where
+    `verdict` is what it comes to for the run, None if nothing. `words` are those of its
+    button, `done` those of what was decided. `tone` is what it says of what was asked
+    for: good, wait (neither), bad. `verb` names it where many items are decided on
+    together, "" if each needs a decision of its own. `key` is its letter on the
+    keyboard, "" for none. `is_danger` sets its button apart, `is_rare` puts it into a menu where
     the bar gets crowded. `runs_call` tells that it lets a call be made, so that the
     digest of what was seen must be given with it. `after_expiry`: it also ends what
     nobody answered in time.
@@ -77,6 +81,9 @@ class DecisionKind:
     kind: ClassVar[str]
     verdict: ClassVar[VerdictKind | None]
     words: ClassVar[str]
+    done: ClassVar[str]
+    tone: ClassVar[str] = "good"
+    verb: ClassVar[str] = ""
     key: ClassVar[str] = ""
     order: ClassVar[int] = 50
     is_danger: ClassVar[bool] = False

@@ -99,6 +99,7 @@ class Edit(DecisionKind):
     kind = "edit"
     verdict = VerdictKind.APPROVE
     words = "Edit and approve"
+    done = "Edited and approved"
     key = "e"
     order = 20
     runs_call = True

@@ -49,6 +49,7 @@ class Fork(DecisionKind):
     kind = "fork"
     verdict = VerdictKind.FORK
     words = "Retry from an earlier step"
+    done = "Forked"
     order = 70
     is_rare = True
     form_class = ForkForm

@@ -23,6 +23,8 @@ class GoOn(DecisionKind):
     kind = "go_on"
     verdict = VerdictKind.GO_ON
     words = "Go on without an answer"
+    done = "Went on without an answer"
+    tone = "wait"
     order = 5
     after_expiry = True
     form_class = GoOnForm

@@ -38,6 +38,8 @@ class Guide(DecisionKind):
     kind = "guide"
     verdict = VerdictKind.GUIDE
     words = "Guide the agent"
+    done = "Guided"
+    verb = "Guide"
     key = "g"
     order = 30
     form_class = GuideForm

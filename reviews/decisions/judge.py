@@ -39,6 +39,7 @@ class Judgement(DecisionKind):
 class Good(Judgement):
     kind = "good"
     words = "It was good"
+    done = "Judged good"
     order = 10
     form_class = GoodForm
 
@@ -47,6 +48,8 @@ class Good(Judgement):
 class Bad(Judgement):
     kind = "bad"
     words = "It was bad"
+    done = "Judged bad"
+    tone = "bad"
     order = 60
     is_danger = True
     form_class = BadForm

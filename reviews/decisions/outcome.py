@@ -51,6 +51,7 @@ class Outcome(DecisionKind):
     kind = "outcome"
     verdict = VerdictKind.OUTCOME
     words = "Record what happened"
+    done = "Outcome recorded"
     key = "o"
     order = 11
     form_class = OutcomeForm

@@ -43,6 +43,23 @@ def find(kind: str) -> DecisionKind:
         raise BadInput({"kind": "There is no such decision."}) from None
 
 
+def done(kind: str) -> str:
+    """What was decided, in words; its name for a kind that is gone since."""
+    _discover()
+    return _kinds[kind].done if kind in _kinds else kind.replace("_", " ").capitalize()
+
+
+def tone(kind: str) -> str:
+    """What a decision said of what was asked for: good, wait (neither), bad."""
+    _discover()
+    return _kinds[kind].tone if kind in _kinds else "wait"
+
+
+def for_many() -> list[DecisionKind]:
+    """The kinds that many items can be decided by together, in their order."""
+    return [kind for kind in all_kinds() if kind.verb]
+
+
 def offered(review: Review) -> list[DecisionKind]:
     """What may be decided about this review, in the order of the buttons."""
     return [kind for kind in all_kinds() if is_offered(kind, review)]

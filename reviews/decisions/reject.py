@@ -22,6 +22,9 @@ class Reject(DecisionKind):
     kind = "reject"
     verdict = VerdictKind.REJECT
     words = "Reject"
+    done = "Rejected"
+    verb = "Reject"
+    tone = "bad"
     key = "r"
     order = 60
     form_class = RejectForm

@@ -16,6 +16,8 @@ class Retry(DecisionKind):
     kind = "retry"
     verdict = VerdictKind.RETRY
     words = "Retry the step"
+    done = "Retried"
+    verb = "Retry"
     key = "t"
     order = 15
     form_class = RetryForm

@@ -52,6 +52,7 @@ class Supply(DecisionKind):
     kind = "supply"
     verdict = VerdictKind.SUPPLY
     words = "Supply the result"
+    done = "Result supplied"
     order = 40
     is_rare = True
     form_class = SupplyForm

@@ -68,6 +68,7 @@ class TopUp(DecisionKind):
     kind = "top_up"
     verdict = VerdictKind.TOP_UP
     words = "Raise the budget"
+    done = "Budget raised"
     key = "b"
     order = 13
     form_class = TopUpForm

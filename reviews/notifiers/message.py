@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from agentops.conf import product
 from reviews.decisions import registry
-from reviews.models import Decision, Notification, Review
+from reviews.models import Notification, Review
 from reviews.models.review import ReviewStatus
 from reviews.notifiers import events, phrases
 from reviews.notifiers.phrases import Call
@@ -149,17 +149,10 @@ def _of_closed(review: Review) -> Message:
 def _outcome(review: Review) -> str:
     decision = review.decisions.filter(undone_at=None).select_related("actor").first()
     if decision is not None:
-        return f"Decided by {decision.actor.get_username()} ({_kind(decision)})"
+        return f"{registry.done(decision.kind)} by {decision.actor.get_username()}"
     if review.status == ReviewStatus.EXPIRED.value:
         return "Expired, nobody has decided"
     return "Closed without a decision"
-
-
-def _kind(decision: Decision) -> str:
-    try:
-        return registry.find(decision.kind).words.lower()
-    except LookupError:
-        return decision.kind
 
 
 def _of_parked(review: Review) -> Message:

@@ -101,12 +101,19 @@ def test_no_two_kinds_share_a_key():
     assert len(keys) == len(set(keys))
 
 
+def test_a_decision_of_a_kind_that_is_gone_can_still_be_read():
+    assert registry.done("count_votes") == "Count votes"
+    assert registry.tone("count_votes") == "wait"
+
+
 @every_kind
 def test_it_is_complete(kind):
     assert kind.kind.isidentifier()
     assert kind.verdict is None or isinstance(kind.verdict, VerdictKind)
     assert issubclass(kind.form_class, DecisionForm)
     assert len(kind.key) <= 1
+    assert kind.done[0].isupper()
+    assert kind.tone in {"good", "wait", "bad"}
     assert registry.find(kind.kind) is kind
 
 

@@ -90,9 +90,9 @@ def test_who_was_told_hears_what_was_decided(ana, advance_clock):
     advance_clock(telling.FOLLOW_UP_WAIT_S + 1)
 
     assert delivered("ana") == [
-        "Decided by ben (abort the run): Post letter: Post to analytics@example.com"
+        "Aborted by ben: Post letter: Post to analytics@example.com"
     ]
-    assert [s for s in subjects("ben") if "Decided" in s] == []
+    assert [s for s in subjects("ben") if "Aborted" in s] == []
 
 
 def test_who_was_not_told_yet_hears_nothing(ana, advance_clock):
@@ -197,4 +197,4 @@ def test_what_expired_and_is_decided_after_all_is_told_twice(ana, advance_clock)
 
     assert expired.startswith("Expired, nobody has decided")
     (decided,) = delivered()
-    assert decided.startswith("Decided by ben")
+    assert decided.startswith("Aborted by ben")
