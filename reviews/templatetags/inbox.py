@@ -8,7 +8,7 @@ from django import template
 from django.template import Context
 
 from agentops import clock
-from reviews import asking, holding
+from reviews import asking, holding, keyboard
 from reviews.models import Review
 
 register = template.Library()
@@ -38,6 +38,11 @@ def asked_of(user: Any, review: Review | None) -> asking.Asked | None:
 def holding_of(context: dict[str, Any], review: Review) -> holding.Holding:
     """Who holds the item now, as the page of this person says it first."""
     return holding.of(review, context["user"], clock.now(), holding.Before())
+
+
+@register.simple_tag
+def key_legend() -> list[keyboard.Key]:
+    return keyboard.legend()
 
 
 @register.filter

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from django.contrib.auth.models import User
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from reviews.models import Review
+from reviews.models import Profile, Review
 from runs import metrics
 from runs.models import Run
-from tests.browser.story import NOTE
-from tests.browser.visit import visit
+from tests.browser.story import NOTE, park
+from tests.browser.visit import barriers, visit
 from tests.support.project import LiveProject
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("processes")]
@@ -117,3 +118,122 @@ def test_an_edit_shows_what_it_changes_before_it_is_sent(
 
     sent = [mail for mail in project.mails() if "Subject: Q3, confirmed" in mail]
     assert len(sent) == 1
+
+
+def sheet(page: Page, kind: str) -> Locator:
+    return page.locator(f"#decide-{kind}")
+
+
+def test_each_key_does_what_the_legend_says(
+    chromium: Browser, project: LiveProject
+) -> None:
+    first, second = park(), park()
+
+    with visit(chromium, project, "operator") as page:
+        page.goto("/reviews/")
+        legend = page.locator("#keys")
+        page.keyboard.press("?")
+        expect(legend.get_by_text("Down, up")).to_be_visible()
+        expect(legend.get_by_text("Undo the decision")).to_be_hidden()
+        expect(legend.get_by_text("Answer", exact=True)).to_be_hidden()
+        assert barriers(page) == []
+        page.keyboard.press("?")
+        expect(legend).to_be_hidden()
+
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        page.keyboard.press("k")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/reviews/*-*/")
+        here = page.url
+        page.locator("[data-go=next], [data-go=previous]").first.wait_for()
+        step, back = (
+            ("j", "k") if page.locator("[data-go=next]").count() else ("k", "j")
+        )
+        page.keyboard.press(step)
+        page.wait_for_url(lambda url: url != here and "-" in url)
+        page.keyboard.press(back)
+        page.wait_for_url(here)
+
+        page.keyboard.press("c")
+        expect(page.get_by_text("You hold this")).to_be_visible()
+        for key, kind in (
+            ("a", "approve"),
+            ("e", "edit"),
+            ("r", "reject"),
+            ("g", "guide"),
+        ):
+            page.keyboard.press(key)
+            expect(sheet(page, kind)).to_be_visible()
+            page.keyboard.press("Escape")
+            expect(sheet(page, kind)).to_be_hidden()
+            # Whoever opened it has the focus again.
+            expect(page.locator(f"[popovertarget=decide-{kind}]").first).to_be_focused()
+
+        page.keyboard.press("r")
+        sheet(page, "reject").get_by_label("In your own words").press_sequentially(
+            "Not this.", delay=60
+        )
+        page.keyboard.press("Control+Enter")
+        page.get_by_text("Rejected by you").wait_for()
+        page.keyboard.press("n")
+        page.wait_for_url(lambda url: url != here)
+        page.keyboard.press("Escape")
+        page.wait_for_url("**/reviews/?item=*")
+    assert {first.status, second.status} == {"open"}
+
+
+def test_keys_rest_in_dialogs_with_modifiers_on_repeat_and_while_composing(
+    chromium: Browser, project: LiveProject
+) -> None:
+    review = park()
+
+    with visit(chromium, project, "operator") as page:
+        page.goto(f"/reviews/{review.pk}/")
+        for keys in ("Alt+r", "Control+g", "Meta+e", "Shift+R"):
+            page.keyboard.press(keys)
+        for init in ("repeat: true", "isComposing: true"):
+            page.evaluate(
+                "document.body.dispatchEvent(new KeyboardEvent("
+                f"'keydown', {{key: 'r', bubbles: true, {init}}}))"
+            )
+        expect(page.locator(".sheet:popover-open")).to_have_count(0)
+
+        page.keyboard.press("g")
+        page.get_by_role("button", name="Not yet").locator("visible=true").focus()
+        page.keyboard.press("r")
+        expect(sheet(page, "guide")).to_be_visible()
+        expect(sheet(page, "reject")).to_be_hidden()
+        page.keyboard.press("Escape")
+
+        # Nothing is open: there is nothing that Ctrl+Enter may send.
+        page.keyboard.press("Control+Enter")
+        expect(page.get_by_role("button", name="Guide the agent").first).to_be_visible()
+    review.refresh_from_db()
+    assert review.status == "open"
+
+
+def test_without_single_keys_forms_and_dialogs_keep_theirs(
+    chromium: Browser, project: LiveProject
+) -> None:
+    review = park()
+    operator = User.objects.get(username="operator")
+    Profile.objects.create(person=operator, single_keys=False)
+
+    with visit(chromium, project, "operator") as page:
+        page.goto(f"/reviews/{review.pk}/")
+        here = page.url
+        for key in "jkcaergnxz/?":
+            page.keyboard.press(key)
+        page.keyboard.press("Escape")
+        expect(page.locator(".sheet:popover-open")).to_have_count(0)
+        expect(page).to_have_url(here)
+        expect(page.get_by_role("button", name="Claim it")).to_be_visible()
+
+        page.get_by_role("button", name="Guide the agent").first.click()
+        page.keyboard.press("Escape")
+        expect(sheet(page, "guide")).to_be_hidden()
+        page.get_by_role("button", name="Guide the agent").first.click()
+        page.get_by_label("Guidance").press_sequentially("Look again", delay=60)
+        page.keyboard.press("Control+Enter")
+        page.get_by_text("Guided by you").wait_for()
