@@ -6,13 +6,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from agentops import clock
 from agentops.http import AuthenticatedRequest, signed_in
-from reviews import access, inbox, navigation, page
+from reviews import access, inbox, navigation
 from reviews.filters import Filters
 from reviews.models import Review
 
@@ -23,7 +23,7 @@ LIST, MORE = "list", "more"
 @require_GET
 @signed_in
 def inbox_page(request: AuthenticatedRequest) -> HttpResponse:
-    """The list of one view, and the chosen item beside it where there is room.
+    """The list of one view; the chosen item comes beside it where there is room.
 
     A page that only wants the list, or the rows that follow, is answered with these.
     """
@@ -37,9 +37,8 @@ def inbox_page(request: AuthenticatedRequest) -> HttpResponse:
     if target == LIST:
         return render(request, "reviews/_list_again.html", context)
     chosen, following = _chosen(request, context["rows"])
-    context |= navigation.offers(request.user) | {"following": following}
-    if chosen is not None:
-        context |= page.of(chosen, request.user) | {"chosen": chosen.pk}
+    context |= navigation.offers(request.user)
+    context |= {"chosen": chosen, "following": following}
     return render(request, "reviews/inbox.html", context)
 
 
@@ -65,22 +64,25 @@ def _list(
 
 def _chosen(
     request: AuthenticatedRequest, rows: list[inbox.Row]
-) -> tuple[Review | None, UUID | None]:
+) -> tuple[UUID | None, UUID | None]:
     """The item of the address, else the first one; and the row in its place.
 
     An item that has left the list, because it was decided, is shown all the same.
     """
     ids = [row.review.pk for row in rows]
+    first = ids[0] if ids else None
     try:
         wanted = UUID(request.GET.get("item", ""))
-        review = access.review_for(request.user, wanted)
-    except (ValueError, Http404):
-        return (access.review_for(request.user, ids[0]) if ids else None), None
+    except ValueError:
+        return first, None
     if wanted in ids:
-        return review, None
-    later = (row.review for row in rows if row.review.rank_at >= review.rank_at)
-    following = next(later, None)
-    return review, following.pk if following else None
+        return wanted, None
+    found = Review.objects.visible_to(request.user).filter(pk=wanted)
+    rank_at = found.values_list("rank_at", flat=True).first()
+    if rank_at is None:
+        return first, None
+    later = (row.review.pk for row in rows if row.review.rank_at >= rank_at)
+    return wanted, next(later, None)
 
 
 @require_POST

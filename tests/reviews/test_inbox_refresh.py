@@ -137,12 +137,13 @@ def test_the_list_takes_few_queries_however_long_it_is(
         client.post(reverse("reviews:rows"), sent)
 
 
-def test_list_and_item_take_few_queries(
+def test_page_and_pane_take_few_queries(
     client, operator, django_assert_max_num_queries
 ):
-    for _ in range(5):
-        factory.park()
+    reviews = [factory.park() for _ in range(5)]
     look(client)
 
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(15):
         look(client)
+    with django_assert_max_num_queries(15):
+        client.get(reverse("reviews:pane", args=[reviews[0].pk]))

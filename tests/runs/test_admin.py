@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from agentops import clock
 from reviews import services
+from reviews.models import Profile, Route
 from runs import guidance
 from runs.models import Agent, AgentVersion, Attempt, Driver, Price, Tool
 from runs.tool_rows import sync_tools
@@ -105,6 +106,8 @@ def one_of_each():
     )
     guidance.keep("Mind the rounding.", by=ana, at=now, agent=run.agent)
     Price.objects.create(model="local", input=0, output=0)
+    Profile.objects.create(person=ana)
+    Route.objects.create(person=ana, channel="email", address="ana@example.org")
     Driver.objects.create(
         owner="one", host="here", slot=1, pid=1, started_at=now, beat_at=now
     )
