@@ -7,6 +7,7 @@ Until then who decided may undo it: the same item is open again, and both rows s
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from datetime import datetime
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from django.db.models import F
 
 from agentops import clock, log
 from agentops.conf import product
-from reviews import drift
+from reviews import drafts, drift
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionKind
 from reviews.models import Decision, Review
@@ -24,7 +25,7 @@ from reviews.models.review import ReviewStatus
 from reviews.rights import may_decide
 from reviews.stale import StaleReview, fresh, lock_run, standing
 from runs import points, undoing
-from runs.errors import NotPermitted, Stale
+from runs.errors import BadInput, NotPermitted, Stale
 from runs.models import Tool
 from runs.tools import registry as tools
 from runs.tools.base import Effect
@@ -86,6 +87,7 @@ def undo(review_id: UUID, *, by: User, decision_id: int | None = None) -> Review
                 decision = _decision(fresh(review_id), by, decision_id)
                 _take_back(decision, by)
                 registry.find(decision.kind).take_back(decision)
+                _give_back(decision, by)
                 points.reach("inside undo")
         except StaleReview:
             raise
@@ -143,3 +145,14 @@ def _take_back(decision: Decision, by: User) -> None:
         effective_at=decision.effective_at,
     )
     Review.objects.filter(pk=review.pk).update(sequence=sequence)
+
+
+def _give_back(decision: Decision, by: User) -> None:
+    """What was sent is there again, to be put right, as a draft of its form.
+
+    What is too long for a draft stays in the decision alone.
+    """
+    fields = registry.find(decision.kind).typed(decision)
+    fields |= {"item_version": str(fresh(decision.review_id).version)}
+    with suppress(BadInput):
+        drafts.save(decision.review_id, person=by, form=decision.kind, fields=fields)

@@ -148,6 +148,10 @@ class DecisionKind:
     def take_back(self, decision: Decision) -> None:
         """What else goes when it is undone in its window; the run is put back anyway."""
 
+    def typed(self, decision: Decision) -> dict[str, Json]:
+        """The form's fields as they were sent, by name, from what was decided."""
+        return dict(decision.payload)
+
     def note(self, cleaned_data: Mapping[str, Json]) -> str:
         """The words of the person, for lists of decisions."""
         return str(cleaned_data.get("note") or cleaned_data.get("text") or "")

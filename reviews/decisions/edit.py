@@ -135,8 +135,20 @@ class Edit(DecisionKind):
     def take_back(self, decision: Decision) -> None:
         keeping.take_back(decision)
 
+    def typed(self, decision: Decision) -> dict[str, Json]:
+        payload = dict(decision.payload)
+        entered = payload.pop("arguments")
+        shown = arguments_of(_schema(decision.review), entered)
+        fields = {PREFIX + one.name: _entered(one.shown) for one in shown}
+        return payload | fields
+
     def note(self, cleaned_data: Mapping[str, Json]) -> str:
         return keeping.said(cleaned_data, "note")
+
+
+def _entered(shown: Any) -> Any:
+    """An argument that was left out is an empty field, not the proposed one."""
+    return "" if shown is None else shown
 
 
 def _by_field(problems: Mapping[str, str], review: Review) -> dict[str, str]:

@@ -240,3 +240,39 @@ def test_opening_the_address_takes_nothing_back(client, review, ana):
 
     assert client.get(f"/reviews/{review.pk}/undo/").status_code == 405
     assert Review.objects.get().status == "decided"
+
+
+# ---- what was typed
+
+
+def test_the_words_of_an_approval_are_there_again_after_an_undo(client, review, ana):
+    decide(review, ana, note="Confirmed by sales.")
+    client.force_login(ana)
+
+    undo.undo(review.pk, by=ana)
+    page = client.get(f"/reviews/{review.pk}/")
+
+    form = next(s.form for s in page.context["sheets"] if s.name == "approve")
+    assert form["note"].value() == "Confirmed by sales."
+    assert b"The item has changed since" not in page.content
+
+
+def test_an_edit_is_there_again_after_an_undo(client, review, ana):
+    changed = factory.MAIL | {"subject": "Another"}
+    decide(review, ana, "edit", arguments=changed, note="Shorter.")
+    client.force_login(ana)
+
+    undo.undo(review.pk, by=ana)
+    page = client.get(f"/reviews/{review.pk}/")
+
+    form = next(s.form for s in page.context["sheets"] if s.name == "edit")
+    assert form["arguments.subject"].value() == "Another"
+    assert form["note"].value() == "Shorter."
+    assert set(form.initial) == {"arguments.subject", "note"}
+
+
+def test_what_is_too_long_for_a_draft_is_undone_all_the_same(review, ana, monkeypatch):
+    decide(review, ana, note="Confirmed.")
+    monkeypatch.setattr("reviews.drafts.MOST_BYTES", 10)
+
+    assert undo.undo(review.pk, by=ana).status == "open"
