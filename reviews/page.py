@@ -166,7 +166,9 @@ def entries_of(
     if with_tries and steps:
         found = Attempt.objects.filter(run=run, step_number__gte=steps[0].number)
         tries = found.order_by("step_number", "number")
-    return timeline.entries(steps, tries, state=RunState(run.state))
+    return timeline.entries(
+        steps, tries, state=RunState(run.state), wake_at=run.wake_at
+    )
 
 
 def _brief(entries: list[timeline.Entry]) -> list[timeline.Entry]:

@@ -37,7 +37,7 @@ def of(run: Run, user: User, first: int | None = None) -> dict[str, Any]:
     steps = newest(run, first)
     last = steps[-1] if steps else None
     tries = list(Attempt.objects.filter(run=run).order_by("step_number", "number"))
-    entries = timeline.entries(steps, tries, state=state)
+    entries = timeline.entries(steps, tries, state=state, wake_at=run.wake_at)
     of_last = [t for t in tries if last and t.step_number == last.number]
     return {
         "run": run,

@@ -7,7 +7,7 @@ it. `entries` wants the steps in order, oldest first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
@@ -164,15 +164,21 @@ def entries(
     attempts: Iterable[Attempt] = (),
     *,
     state: RunState = RunState.EXECUTING,
+    wake_at: datetime | None = None,
 ) -> list[Entry]:
-    """`state` is the run's: an open step of a parked or ended one is not under way."""
+    """`state` is the run's: an open step of a parked or ended one is not under way.
+
+    Nor is that of a run which sleeps until `wake_at`, say while an approval can
+    still be taken back.
+    """
     tries: dict[int, list[Attempt]] = {}
     for attempt in attempts:
         tries.setdefault(attempt.step_number, []).append(attempt)
     shown: list[Entry] = []
     before: datetime | None = None
     for step in steps:
-        shown.append(_entry(step, tries.get(step.number, []), before, state))
+        entry = _entry(step, tries.get(step.number, []), before, state)
+        shown.append(_asleep(entry, wake_at) if entry.tone == "run" else entry)
         before = step.finished_at or before
     return shown
 
@@ -191,6 +197,15 @@ def _entry(
         seconds=seconds_of(step, before, tries),
         attempts=tries,
     )
+
+
+def _asleep(entry: Entry, wake_at: datetime | None) -> Entry:
+    """The step under way, as it is while its run sleeps."""
+    wait_s = (wake_at - clock.now()).total_seconds() if wake_at else 0
+    if wait_s <= 0:
+        return entry
+    said = f"goes on in {words.coarse(wait_s)}"
+    return replace(entry, lead="Waits", said=said, tone="wait")
 
 
 def title(step: Step) -> str:

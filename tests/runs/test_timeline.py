@@ -148,6 +148,18 @@ def test_the_open_step_of_a_parked_run_is_held_and_not_running():
     assert (held.said, held.tone) == ("Held until a person decides", "wait")
 
 
+def test_the_step_of_a_run_that_sleeps_waits_and_is_not_under_way():
+    open_step = step("tool", status="planned", finished_at=None, name="send_email")
+    later = clock.now() + timedelta(seconds=4)
+
+    shown = timeline.entries([open_step], wake_at=later)[0]
+    over = timeline.entries([open_step], wake_at=clock.now())[0]
+
+    assert (shown.lead, shown.tone) == ("Waits", "wait")
+    assert shown.said.startswith("goes on in ")
+    assert over.lead == "Under way"
+
+
 def test_failed_tries_belong_to_their_step():
     early = START - timedelta(seconds=10)
     tries = [Attempt(step_number=2, number=n, started_at=early) for n in (1, 2)]
