@@ -45,8 +45,7 @@ def _take(request: AuthenticatedRequest, review: Review) -> HttpResponse:
             item_version=int(version) if version.isdecimal() else 0,
             digest=request.POST.get("digest", ""),
             seen_at=moment(request.POST.get("seen_at", "")),
-            choice=sent["choice"],
-            text=sent["text"],
+            payload=sent,
         )
     except NotPermitted as error:
         raise Http404(error.message) from error

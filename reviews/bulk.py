@@ -160,7 +160,12 @@ def found(ids: Iterable[UUID], user: User) -> dict[UUID, Review]:
 
 
 def decide(
-    items: Sequence[Item], *, by: User, kind: str, batch: str, **payload: Any
+    items: Sequence[Item],
+    *,
+    by: User,
+    kind: str,
+    batch: str,
+    payload: Mapping[str, Any] | None = None,
 ) -> list[Receipt]:
     """Decide on each item, and say of each what became of it, in their order.
 
@@ -177,6 +182,7 @@ def decide(
         raise BadInput({"": "Nothing is ticked; nothing was decided."})
     reviews = found([item.id for item in items], by)
     known = [item for item in items if item.id in reviews]
+    payload = payload or {}
     if known:
         registry.find(kind).clean(reviews[known[0].id], payload)
     ends = time.monotonic() + TIME_S
@@ -217,7 +223,7 @@ def _one(
             item_version=item.version,
             digest=item.digest,
             together=together,
-            **payload,
+            payload=payload,
         )
     except (StaleReview, NotPermitted, BadInput) as error:
         return Receipt(review, None, error.message)

@@ -55,7 +55,7 @@ def decide(request: AuthenticatedRequest) -> HttpResponse:
             by=request.user,
             kind=asked.kind,
             batch=words(request.POST.get("batch", ""), 32),
-            **asked.entered,
+            payload=asked.entered,
         )
     except BadInput as error:
         return _look(request, asked, error.fields)

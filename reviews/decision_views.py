@@ -24,7 +24,6 @@ from reviews.stale import StaleReview
 from runs.errors import BadInput, NotPermitted
 
 OURS = frozenset({"csrfmiddlewaretoken", "item_version", "digest", "seen_at"})
-TAKEN = OURS | {"by", "kind", "review_id", "together"}
 
 
 @signed_in
@@ -35,7 +34,7 @@ def decide(request: AuthenticatedRequest, review_id: UUID, kind: str) -> HttpRes
     if request.method != "POST":
         return _only_by_post(request, review)
     sent: dict[str, Any] = {
-        n: v for n, v in request.POST.dict().items() if n not in TAKEN
+        n: v for n, v in request.POST.dict().items() if n not in OURS
     }
     if sent.pop("preview", ""):
         return _preview(request, review, kind, sent)
@@ -47,7 +46,7 @@ def decide(request: AuthenticatedRequest, review_id: UUID, kind: str) -> HttpRes
             item_version=_number(request.POST.get("item_version", "")),
             digest=request.POST.get("digest", ""),
             seen_at=moment(request.POST.get("seen_at", "")),
-            **sent,
+            payload=sent,
         )
     except NotPermitted as error:
         raise PermissionDenied(error.message) from error

@@ -67,7 +67,7 @@ def decide(
     digest: str = "",
     seen_at: datetime | None = None,
     together: Together | None = None,
-    **payload: Any,
+    payload: Mapping[str, Any] | None = None,
 ) -> Decision:
     """Decide, and put the run back, in one transaction.
 
@@ -81,7 +81,7 @@ def decide(
     review = Review.objects.select_related("run__agent").get(pk=review_id)
     if reason := may_decide(by, review, kind=chosen.kind):
         raise NotPermitted(reason)
-    wanted = _Wanted(chosen, by, item_version, digest, seen_at, together, payload)
+    wanted = _Wanted(chosen, by, item_version, digest, seen_at, together, payload or {})
     with log.bound(run=review.run_id):
         try:
             with transaction.atomic():

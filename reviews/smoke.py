@@ -125,7 +125,7 @@ def _approve(review: Review, by: User) -> None:
         kind="approve",
         item_version=review.version,
         digest=review.digest,
-        note=NOTE,
+        payload={"note": NOTE},
     )
 
 

@@ -124,7 +124,7 @@ def _decide(review: Any, by: User) -> None:
         kind=kind,
         item_version=review.version,
         digest=review.digest,
-        text="Go on as you see fit.",
+        payload={"text": "Go on as you see fit."},
     )
 
 

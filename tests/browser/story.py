@@ -58,7 +58,7 @@ def tell(project: LiveProject) -> Story:
         kind="approve",
         item_version=decided.version,
         digest=decided.digest,
-        note=NOTE,
+        payload={"note": NOTE},
     )
     retried = _start("flaky-status")
     parked = _start("quarterly-metrics")

@@ -204,7 +204,7 @@ def test_the_pages_have_no_barriers_and_fit_a_phone(
         by=User.objects.get(username="ben"),
         kind="reject",
         item_version=1,
-        text="No.",
+        payload={"text": "No."},
     )
 
     found = {}

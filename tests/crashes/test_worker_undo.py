@@ -113,7 +113,7 @@ def test_what_is_taken_back_never_happens(parked):
         by=boss,
         kind="reject",
         item_version=review.version,
-        text="Not now.",
+        payload={"text": "Not now."},
     )
 
     wait_until_finished(LONG_S)

@@ -32,7 +32,7 @@ def test_what_an_outage_stopped_goes_on_after_one_decision(boss, configured):
             by=factory.make_user("ana", "operators"),
             kind="retry",
             batch="after the outage",
-            text="It is back.",
+            payload={"text": "It is back."},
         )
         ended = [settle(Run.objects.get(pk=run_id)) for run_id in ids]
 

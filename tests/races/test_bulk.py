@@ -37,7 +37,13 @@ def reviews():
 
 def together(reviews, by, kind="approve", **payload):
     items = [bulk.Item.of(review) for review in reviews]
-    return lambda: bulk.decide(items, by=by, kind=kind, batch=by.username, **payload)
+    return lambda: bulk.decide(
+        items,
+        by=by,
+        kind=kind,
+        batch=by.username,
+        payload=payload,
+    )
 
 
 def alone(reviews, by):
@@ -57,7 +63,11 @@ def alone(reviews, by):
 
 def reject(review, by):
     return services.decide(
-        review.pk, by=by, kind="reject", item_version=1, text="Not this one."
+        review.pk,
+        by=by,
+        kind="reject",
+        item_version=1,
+        payload={"text": "Not this one."},
     )
 
 

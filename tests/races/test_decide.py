@@ -68,7 +68,11 @@ def approving(review, by):
 
 def rejecting(review, by):
     return lambda: services.decide(
-        review.pk, by=by, kind="reject", item_version=1, text="No."
+        review.pk,
+        by=by,
+        kind="reject",
+        item_version=1,
+        payload={"text": "No."},
     )
 
 

@@ -27,7 +27,11 @@ def ana():
 
 def judged(review, by, kind, **payload):
     return services.decide(
-        review.pk, by=by, kind=kind, item_version=review.version, **payload
+        review.pk,
+        by=by,
+        kind=kind,
+        item_version=review.version,
+        payload=payload,
     )
 
 

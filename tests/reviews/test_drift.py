@@ -50,8 +50,14 @@ def review():
 
 
 def decide(review, by, kind="approve", **payload):
-    given = {"item_version": review.version, "digest": review.digest} | payload
-    return services.decide(review.pk, by=by, kind=kind, **given)
+    return services.decide(
+        review.pk,
+        by=by,
+        kind=kind,
+        item_version=review.version,
+        digest=review.digest,
+        payload=payload,
+    )
 
 
 def admin_sets(**fields):

@@ -46,8 +46,14 @@ def expired(review, advance_clock):
 
 
 def decide(review, by, kind="approve", **payload):
-    given = {"item_version": review.version, "digest": review.digest} | payload
-    return services.decide(review.pk, by=by, kind=kind, **given)
+    return services.decide(
+        review.pk,
+        by=by,
+        kind=kind,
+        item_version=review.version,
+        digest=review.digest,
+        payload=payload,
+    )
 
 
 def lasts_s(review):

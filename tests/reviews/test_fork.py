@@ -27,7 +27,11 @@ def ana():
 
 def decide(review, by, **payload):
     return services.decide(
-        review.pk, by=by, kind="fork", item_version=review.version, **payload
+        review.pk,
+        by=by,
+        kind="fork",
+        item_version=review.version,
+        payload=payload,
     )
 
 

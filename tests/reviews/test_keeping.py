@@ -35,7 +35,7 @@ def decide(review, by, kind, **payload):
         kind=kind,
         item_version=review.version,
         digest=review.digest,
-        **payload,
+        payload=payload,
     )
 
 

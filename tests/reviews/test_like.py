@@ -33,7 +33,7 @@ def decided(by, kind: str = "approve", review: Review | None = None):
         kind=kind,
         item_version=review.version,
         digest=review.digest,
-        **words,
+        payload=words,
     )
     return review
 

@@ -159,7 +159,11 @@ def test_a_failure_leaves_run_and_review_alone(broken_row, broken):
 def test_nothing_is_said_about_what_is_decided_already(row):
     review = Review.objects.get()
     services.decide(
-        review.pk, by=row.person, kind="abort", item_version=1, text="Not needed."
+        review.pk,
+        by=row.person,
+        kind="abort",
+        item_version=1,
+        payload={"text": "Not needed."},
     )
 
     assert outbox.deliver()["dropped"] == 1

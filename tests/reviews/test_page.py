@@ -87,7 +87,7 @@ def decided(by, kind: str = "reject") -> Review:
         kind=kind,
         item_version=review.version,
         digest=review.digest,
-        text="No.",
+        payload={"text": "No."},
     )
     return Review.objects.get(pk=review.pk)
 

@@ -83,7 +83,11 @@ def test_it_can_be_searched_by_guidance_of_before_and_of_now():
     first = factory.park(run)
     ana = factory.make_user("ana", "operators")
     services.decide(
-        first.pk, by=ana, kind="guide", item_version=1, text="Ask Ramona first."
+        first.pk,
+        by=ana,
+        kind="guide",
+        item_version=1,
+        payload={"text": "Ask Ramona first."},
     )
     run.refresh_from_db()
     second = factory.park(run)

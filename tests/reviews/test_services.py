@@ -43,10 +43,10 @@ def review():
     return factory.park()
 
 
-def decide(review, by, kind="approve", **payload):
-    """As somebody decides who has just looked at the item."""
-    given = {"item_version": review.version, "digest": review.digest} | payload
-    return services.decide(review.pk, by=by, kind=kind, **given)
+def decide(review, by, kind="approve", seen=None, **payload):
+    """As somebody decides who has just looked at the item, or has `seen` another."""
+    seen = {"item_version": review.version, "digest": review.digest} | (seen or {})
+    return services.decide(review.pk, by=by, kind=kind, payload=payload, **seen)
 
 
 def test_a_decision_closes_the_review_and_puts_the_run_back(review, ana):
@@ -164,17 +164,17 @@ def test_an_inactive_person_does_not_decide(review, ana):
 
 def test_another_version_is_stale(review, ana):
     with pytest.raises(StaleReview, match="version 7"):
-        decide(review, ana, item_version=7)
+        decide(review, ana, seen={"item_version": 7})
 
 
 @pytest.mark.parametrize("digest", ["", "0" * 64])
 def test_an_approval_names_the_call_it_saw(review, ana, digest):
     with pytest.raises(StaleReview):
-        decide(review, ana, digest=digest)
+        decide(review, ana, seen={"digest": digest})
 
 
 def test_a_rejection_may_leave_the_digest_out(review, ana):
-    assert decide(review, ana, "reject", digest="", text="No.").kind == "reject"
+    assert decide(review, ana, "reject", {"digest": ""}, text="No.").kind == "reject"
 
 
 def test_a_run_that_moved_on_is_stale_and_nothing_is_written(review, ana):
@@ -259,7 +259,7 @@ def test_a_held_item_is_decided_by_its_holder_only(review, ana, ben):
 def test_the_time_taken_counts_from_the_first_view(review, ana):
     seen_at = clock.now() - timedelta(seconds=90)
 
-    assert decide(review, ana, seen_at=seen_at).seconds_taken in {90, 91}
+    assert decide(review, ana, seen={"seen_at": seen_at}).seconds_taken in {90, 91}
 
 
 def test_without_a_view_no_time_is_made_up(review, ana):

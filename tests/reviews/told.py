@@ -41,5 +41,5 @@ def abort(review: Review, by) -> Decision:
         by=by,
         kind="abort",
         item_version=review.version,
-        text="Not needed.",
+        payload={"text": "Not needed."},
     )

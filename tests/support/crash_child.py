@@ -253,7 +253,7 @@ class Player:
                 kind=kind,
                 item_version=review.version,
                 digest=review.digest,
-                **payload,
+                payload=payload,
             )
 
     def _took_back(self) -> bool:

@@ -43,7 +43,7 @@ def close(review: Review, kind: str = "reject", **payload: Any) -> None:
         kind=kind,
         item_version=review.version,
         digest=review.digest,
-        **payload,
+        payload=payload,
     )
 
 
