@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 
 from reviews.models.review import ReviewKind, ReviewStatus
-from runs.states import ParkReason, RunState
+from runs.states import ParkReason
 
 SOON = timedelta(hours=1)
 LOOK_BACK = timedelta(days=7)
@@ -97,9 +97,7 @@ def _by_reason() -> Sequence[View]:
 
 def _looking_back(now: datetime) -> Sequence[View]:
     """What expired is listed while its run still waits to be resumed or aborted."""
-    left = Q(
-        status=ReviewStatus.EXPIRED.value, run__state=RunState.AWAITING_HUMAN.value
-    )
+    left = Q(status=ReviewStatus.EXPIRED.value, run__parked_at__isnull=False)
     recent = Q(closed_at__gte=now - LOOK_BACK)
     expired = "No run is left parked because nobody decided in time."
     decided = "Nothing has been closed in the last 7 days."

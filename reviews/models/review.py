@@ -28,6 +28,9 @@ class ReviewKind(StrEnum):
     AFTERWARDS = "afterwards"
 
 
+WAITS = Q(status="open", kind="waiting")
+
+
 class Risk(StrEnum):
     LOW = "low"
     MEDIUM = "medium"
@@ -126,22 +129,26 @@ class Review(models.Model):
         ordering = ["rank_at"]
         permissions = [("decide_review", "Can decide on parked runs")]
         indexes = [
-            # the inbox: what is open, by rank; and which of it is due soon
+            # the inbox: what is open, by rank; which of it is due soon; how much it is
+            models.Index(fields=["rank_at"], condition=WAITS, name="review_open_rank"),
+            models.Index(fields=["due_at"], condition=WAITS, name="review_open_due"),
+            models.Index(fields=["agent"], condition=WAITS, name="review_open_agent"),
+            # look-alikes that wait
+            models.Index(fields=["shape"], condition=WAITS, name="review_open_shape"),
+            # what is to be judged afterwards
             models.Index(
-                fields=["rank_at"], condition=Q(status="open"), name="review_open_rank"
+                fields=["rank_at"],
+                condition=Q(status="open", kind="afterwards"),
+                name="review_to_judge",
             ),
-            models.Index(
-                fields=["due_at"], condition=Q(status="open"), name="review_open_due"
-            ),
-            # what nobody answered in time
+            # what nobody answers in time, and what nobody has answered
             models.Index(
                 fields=["expires_at"],
                 condition=Q(status="open", expires_at__isnull=False),
                 name="review_expiring",
             ),
-            # look-alikes that wait
             models.Index(
-                fields=["shape"], condition=Q(status="open"), name="review_open_shape"
+                fields=["run"], condition=Q(status="expired"), name="review_expired"
             ),
             # looking back, and like cases
             models.Index(fields=["-closed_at"], name="review_closed"),

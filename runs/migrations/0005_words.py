@@ -11,10 +11,11 @@ FINAL = ["completed", "error", "aborted"]
 BAD = ["failed", "outcome_unknown"]
 
 # A function of our own, because it can say that it is dear: PostgreSQL takes its own
-# to_tsvector for cheap and would rather make the words of every row than use the index.
+# to_tsvector for cheap and would rather make the words of every row than use the index;
+# and so it would with several processes.
 WORDS = """
 CREATE FUNCTION agentops_words(text) RETURNS tsvector LANGUAGE plpgsql
-IMMUTABLE STRICT PARALLEL SAFE COST 20000 AS $$
+IMMUTABLE STRICT PARALLEL RESTRICTED COST 20000 AS $$
 BEGIN
   RETURN pg_catalog.to_tsvector('pg_catalog.simple'::regconfig,
     pg_catalog.translate($1, '@._-/:=+', '        '));
