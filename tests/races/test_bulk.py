@@ -38,11 +38,7 @@ def reviews():
 def together(reviews, by, kind="approve", **payload):
     items = [bulk.Item.of(review) for review in reviews]
     return lambda: bulk.decide(
-        items,
-        by=by,
-        kind=kind,
-        batch=by.username,
-        payload=payload,
+        items, by=by, kind=kind, batch=by.username, payload=payload
     )
 
 

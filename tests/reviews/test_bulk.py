@@ -45,13 +45,7 @@ def agent():
 def decide(reviews, by, kind="approve", batch="b1", **payload):
     """As somebody decides who has just looked at them."""
     items = [bulk.Item.of(review) for review in reviews]
-    return bulk.decide(
-        items,
-        by=by,
-        kind=kind,
-        batch=batch,
-        payload=payload,
-    )
+    return bulk.decide(items, by=by, kind=kind, batch=batch, payload=payload)
 
 
 def why_nots(receipts):

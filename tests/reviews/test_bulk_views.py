@@ -291,13 +291,8 @@ def test_what_failed_stays_selected_with_why(client, ana, agent):
     ben = factory.make_user("ben", "operators")
     reviews = group_of(agent)
     form = sent(reviews)
-    bulk.decide(
-        [bulk.Item.of(reviews[1])],
-        by=ben,
-        kind="reject",
-        batch="",
-        payload={"text": "No."},
-    )
+    items, words = [bulk.Item.of(reviews[1])], {"text": "No."}
+    bulk.decide(items, by=ben, kind="reject", batch="", payload=words)
 
     page = client.post(DECIDE, form)
 
