@@ -11,8 +11,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+
+from reviews.provenance.units import unit_at
 
 MAX_DIGITS = 60
 """Of a number; what has more is compared by its characters."""
@@ -80,12 +82,16 @@ COMMON_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A token at a place of a text; `number` is its value where it is one."""
+    """A token at a place of a text; `number` is its value where it is one.
+
+    `unit` is the currency or percent sign that stands in it or beside it.
+    """
 
     start: int
     end: int
     text: str
     number: Decimal | None
+    unit: str = ""
 
     @property
     def key(self) -> Decimal | str:
@@ -119,12 +125,18 @@ def tokens(text: str) -> Iterator[Figure]:
 
 def figures(text: str) -> Iterator[Figure]:
     """What in a text is worth a mark of its own."""
-    return (token for token in tokens(text) if token.is_telling)
+    for token in tokens(text):
+        if token.number is not None:
+            yield replace(token, unit=unit_at(text, token.start, token.end))
+        elif token.is_telling:
+            yield token
 
 
 def whole(text: str) -> Figure:
     """The text as one token, whatever is in it."""
-    return Figure(0, len(text), text, number_of(text))
+    number = number_of(text)
+    unit = "" if number is None else unit_at(text, 0, len(text))
+    return Figure(0, len(text), text, number, unit)
 
 
 def number_of(raw: str) -> Decimal | None:

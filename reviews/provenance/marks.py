@@ -8,6 +8,7 @@ like something gets a weaker mark of its own. See docs/decisions.md.
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -68,7 +69,7 @@ class Source:
 
     `label` is "the task" or a tool's name, `step` the number of the step that brought
     it. What a call was `asked` with is the model's own, so a result that says it
-    again is no source of it.
+    again is no source of it, be it this call's result or a later one's.
     """
 
     origin: Origin
@@ -216,11 +217,9 @@ class _Known:
     text: Text
     asked: Text | None
 
-    def gives(self, found: Search, said: Search | None = None) -> bool:
-        """Is it in the text, and not only said again after the call `said` it?"""
-        if not found(self.text):
-            return False
-        return self.asked is None or not (said or found)(self.asked)
+    @property
+    def step(self) -> int:
+        return self.place.step or 0
 
 
 @dataclass
@@ -232,8 +231,14 @@ class Index:
 
     sources: Sequence[_Known]
     is_cut: bool = False
-    _seen: dict[Decimal | str, Mark] = field(default_factory=dict)
+    _seen: dict[tuple[str, str], Mark] = field(default_factory=dict)
     _searches: int = 0
+
+    @cached_property
+    def _calls(self) -> list[_Known]:
+        """What the model has put into calls, the oldest first."""
+        asked = (one for one in self.sources if one.asked is not None)
+        return sorted(asked, key=lambda one: one.step)
 
     @classmethod
     def of(cls, sources: Sequence[Source], *, is_cut: bool = False) -> Index:
@@ -245,9 +250,10 @@ class Index:
         """The mark of a figure inside a text."""
         if figure.is_common:
             return Mark(Kind.UNCLEAR)
-        mark = self._seen.get(figure.key)
+        written = (figure.text, figure.unit)
+        mark = self._seen.get(written)
         if mark is None:
-            mark = self._seen[figure.key] = self._look_up(figure)
+            mark = self._seen[written] = self._look_up(figure)
         return mark
 
     def value(self, value: Json, key: str = "") -> Mark:
@@ -303,11 +309,13 @@ class Index:
         return Mark(Kind.UNSEARCHED if is_partial else Kind.NOWHERE)
 
     def _rounded(self, figure: Figure) -> Mark | None:
-        for known in self.sources if figure.number is not None else ():
-            if known.gives(lambda text: text.rounded(figure)):
-                near = known.text.rounded(figure)
-                return Mark(Kind.ROUNDED, (known.place,), near)
-        return None
+        if figure.number is None:
+            return None
+        found = self._giving(lambda text: text.rounded(figure))
+        known = next(found, None)
+        if known is None:
+            return None
+        return Mark(Kind.ROUNDED, (known.place,), known.text.rounded(figure))
 
     def _alike(self, figure: Figure) -> Mark | None:
         """Something in the sources that a reader would take it for."""
@@ -324,7 +332,24 @@ class Index:
         return None
 
     def _places(self, found: Search, said: Search | None = None) -> tuple[Place, ...]:
-        return tuple(one.place for one in self.sources if one.gives(found, said))
+        return tuple(one.place for one in self._giving(found, said))
+
+    def _giving(self, found: Search, said: Search | None = None) -> Iterator[_Known]:
+        """Who has it, and does not only say again what a call before it `said`."""
+        own: int | None = None
+        for known in self.sources:
+            if not found(known.text):
+                continue
+            if known.asked is not None:
+                own = self._said_at(said or found) if own is None else own
+                if own <= known.step:
+                    continue
+            yield known
+
+    def _said_at(self, said: Search) -> int:
+        """The first step whose call had it from the model."""
+        calls = (one.step for one in self._calls if one.asked and said(one.asked))
+        return next(calls, sys.maxsize)
 
     def _is_spent(self) -> bool:
         self._searches += 1

@@ -15,6 +15,7 @@ from runs.models import Run, Step
 from runs.progress import UPDATE_PLAN
 from runs.states import StepKind, StepStatus
 from runs.tools.base import titled
+from runs.undone import UNDO
 
 MOST_TEXT = 1_000_000
 """Characters of results that are searched, the newest first."""
@@ -46,18 +47,23 @@ def gather(
     before them is one query, and none where there is nothing. Only what came before
     the reply that has the call counts: a call that follows in the same reply was
     written before the first one was answered. What the model itself has said (plans,
-    replies, checks) is never a source, nor is a call that failed.
+    replies, checks) is never a source, nor is a call that failed, nor a decision that
+    was taken back: the model has read nothing of it.
     """
     before = _reply(review, steps)
     sources = list(_given(review.run, tool_settings))
     entered: dict[str, tuple[str, Json]] = {}
+    undone: set[int] = set()
     size, is_cut = 0, False
     for taken, row in enumerate(_steps(review, steps)):
         if size > MOST_TEXT or taken >= MOST_STEPS:
             is_cut = True
             break
+        undone.add(_undoes(row))
+        if row[0] in undone:
+            continue
         if row[1] == StepKind.DECISION and row[0] > before:
-            entered = _edited(row, review) or entered
+            entered = {**_edited(row, review), **entered}
         elif row[0] < before:
             found = list(_of_step(row))
             sources += found
@@ -123,6 +129,13 @@ def _earlier(review: Review, before: int) -> Iterable[_Row]:
     columns = ("number", "kind", "name", "request", "response")
     rows = found.exclude(name=UPDATE_PLAN).order_by("-number").values_list(*columns)
     return rows[: MOST_STEPS + 1].iterator(chunk_size=50)
+
+
+def _undoes(row: _Row) -> int:
+    """The number of the decision that this row takes back, 0 for none."""
+    if row[1] != StepKind.DECISION or row[2] != UNDO:
+        return 0
+    return int((row[4] or {}).get("undoes") or 0)
 
 
 def _of_step(row: _Row) -> Iterator[Source]:

@@ -22,6 +22,7 @@ from reviews.provenance.figures import (
     skeleton,
     tokens,
 )
+from reviews.provenance.units import fits, is_more_than_written, unit_at
 from runs.canonical import Json
 
 MOST_ADDRESSES = 2000
@@ -37,6 +38,10 @@ _INSIDE = re.compile(rf"[\w{INVISIBLE}\u0300-\u036f]")
 _ENDS = ".,'\u2019\u00a0\u202f\u2009"
 _SEPARATORS = str.maketrans("", "", ",'\u2019\u00a0\u202f\u2009")
 _NO_SIGNS = str.maketrans("", "", "-.,'\u2019\u00a0\u202f\u2009")
+_NAME_BEGINS = r"(?:^|[\n,;|(\[{\"']|[.!?]\s)[ \t]*[\"']?"
+_VALUE_ENDS = r"[\"']?[ \t]*(?:$|[\n;|)\]}]|[,.](?!\w))"
+"""Of `name: value` in a text; "max copies: 2" and "copies: 2 of each" say other things."""
+_URL_BREAKS = ' \t\r\n<>"|`'
 _PRECISE = Context(prec=2 * MAX_DIGITS)
 
 
@@ -93,10 +98,10 @@ class Text:
         if wanted.is_address:
             return wanted.text in self._addresses
         if wanted.number is None:
-            return self._stands(wanted.text, wanted.text)
+            return self._stands(wanted.text, wanted.text, "")
         written = self._numerals.get(_digits(f"{wanted.number:f}"), ())
         return any(
-            self._stands(raw.rstrip(_ENDS), wanted.number)
+            self._stands(raw.rstrip(_ENDS), wanted.number, wanted.unit)
             for raw in written
             if number_of(raw.rstrip(_ENDS)) == abs(wanted.number)
         )
@@ -105,9 +110,9 @@ class Text:
         """Is it in there at all, be it a part of something longer?"""
         return wanted.text in self.text or self.has(wanted)
 
-    def _stands(self, raw: str, key: Decimal | str) -> bool:
+    def _stands(self, raw: str, key: Decimal | str, unit: str) -> bool:
         return any(
-            _is_token(self.text, at, raw, key)
+            _is_token(self.text, at, raw, key, unit)
             for at in self._first(_places(self.text, raw), MOST_TRIES)
         )
 
@@ -128,7 +133,7 @@ class Text:
             longer = number_of(raw.rstrip(_ENDS))
             if longer is not None and _rounds(longer, abs(number)):
                 longer = longer if number >= 0 else -longer
-                if self._stands(raw.rstrip(_ENDS), longer):
+                if self._stands(raw.rstrip(_ENDS), longer, wanted.unit):
                     return f"{longer:f}"
         return ""
 
@@ -140,7 +145,7 @@ class Text:
             return self._carries_in_json(key, value)
         said = re.escape(value if isinstance(value, str) else json.dumps(value))
         name = r"[ _-]".join(map(re.escape, key.split("_")))
-        pattern = rf"(?i:\b{name})[\"']?\s?[:=]\s?[\"']?{said}(?![\w.,]\w|\w)"
+        pattern = rf"{_NAME_BEGINS}(?i:{name})[\"']?\s?[:=]\s?[\"']?{said}{_VALUE_ENDS}"
         return re.search(pattern, self.text) is not None
 
     def _carries_in_json(self, key: str, value: Json) -> bool:
@@ -152,8 +157,12 @@ class Text:
     def has_phrase(self, phrase: str) -> bool:
         """Do these words stand here, one after the other, nothing cut off?"""
         flat, wanted = self._flat, _BLANKS.sub(" ", phrase).strip()
+        apart = (
+            at for at in _places(flat, wanted) if _is_apart(flat, at, at + len(wanted))
+        )
         return any(
-            _is_apart(flat, at, at + len(wanted)) for at in _places(flat, wanted)
+            _is_uncut(flat, at, at + len(wanted))
+            for at in self._first(apart, MOST_TRIES)
         )
 
     @cached_property
@@ -180,9 +189,21 @@ class Text:
             if begin + token.end > at:
                 is_whole = token.start > 0 or begin == 0
                 ends = begin + token.end < end or end >= len(self.text)
-                if is_whole and ends and begin + token.start <= at:
+                starts = begin + token.start
+                if (
+                    is_whole
+                    and ends
+                    and starts <= at
+                    and not self._is_inside_url(starts)
+                ):
                     yield token
                 return
+
+    def _is_inside_url(self, at: int) -> bool:
+        """Is what begins there only a part of an address that began before?"""
+        begin = max(0, at - MOST_URL)
+        begin = max(begin, *(self.text.rfind(c, begin, at) for c in _URL_BREAKS))
+        return "://" in self.text[begin:at]
 
 
 def _said(value: Json) -> Iterator[str]:
@@ -216,16 +237,39 @@ def _places(text: str, wanted: str) -> Iterator[int]:
         at = text.find(wanted, at + 1)
 
 
-def _is_token(text: str, at: int, raw: str, key: Decimal | str) -> bool:
-    """Is what stands there a whole token of that value, sign and all?"""
+def _is_token(text: str, at: int, raw: str, key: Decimal | str, unit: str) -> bool:
+    """Is what stands there a whole token of that value, sign, currency and all?"""
     begin, end = max(0, at - AROUND), at + len(raw) + AROUND
-    for token in tokens(text[begin:end]):
+    near = text[begin:end]
+    for token in tokens(near):
         if begin + token.end > at:
             is_whole = token.start > 0 or begin == 0
             ends = begin + token.end < end or end >= len(text)
             starts = begin + token.start <= at
-            return starts and is_whole and ends and token.key == key
+            same = starts and is_whole and ends and token.key == key
+            return same and (token.number is None or _says(near, token, unit))
     return False
+
+
+def _says(near: str, token: Figure, unit: str) -> bool:
+    """Does the number say there what it says by itself, of the same unit?"""
+    if is_more_than_written(near, token.start, token.end):
+        return False
+    return fits(unit_at(near, token.start, token.end), unit)
+
+
+def _is_uncut(text: str, start: int, end: int) -> bool:
+    """Is no address, number or name cut at either end, and no number changed there?"""
+    begin = max(0, start - AROUND)
+    near = text[begin : end + AROUND]
+    for token in tokens(near):
+        first, last = begin + token.start, begin + token.end
+        if first < start < last or first < end < last:
+            return False
+        is_edge = token.number is not None and (first == start or last == end)
+        if is_edge and is_more_than_written(near, token.start, token.end):
+            return False
+    return True
 
 
 def _decimals(number: Decimal) -> int:

@@ -11,7 +11,7 @@ from django.urls import reverse
 from reviews import act
 from reviews.models import Review
 from reviews.provenance import sources
-from reviews.provenance.marks import Kind
+from reviews.provenance.marks import Kind, Origin
 from runs.models import Run, Tool
 from runs.states import StepKind, StepStatus
 from runs.tools import registry
@@ -311,3 +311,19 @@ def test_markup_in_arguments_stays_text(client, operator):
 
     assert "<script>alert(1)" not in page
     assert "<b>x</b>" not in page
+
+
+def test_what_a_person_took_back_is_no_source_of_anything():
+    run = factory.make_run(task=TASK)
+    said = {"kind": "approve", "note": "Use order 81723.", "arguments": None}
+    undone = {"kind": "undo", "undoes": 1, "undone": "approve"}
+    asked = {"call_id": "q", "arguments": {}, "actor": "ana"}
+    for name, response in (("approve", said), ("undo", undone)):
+        factory.add_step(
+            run, StepKind.DECISION, name=name, request=asked, response=response
+        )
+    call = factory.make_call(run, MAIL | {"body": "Order 81723."})
+
+    found = sources.gather(factory.park(run, call=call), {}).sources
+
+    assert not [one for one in found if one.origin is Origin.PERSON]
