@@ -170,7 +170,10 @@ def _transitions(run: Run) -> list[Transition]:
 
 def _open_review(run: Run) -> Any:
     """The row of `reviews`, met by its reverse name: runs know nothing above them."""
-    return run.reviews.filter(status="open", kind="waiting").first()
+    if run.state != RunState.AWAITING_HUMAN:
+        return None
+    waiting = run.reviews.filter(status__in=("open", "expired"), kind="waiting")
+    return waiting.order_by("-opened_at").first()
 
 
 def _ending(run: Run) -> Transition | None:

@@ -127,6 +127,16 @@ def test_an_item_expires_in_nobodys_name(review, advance_clock):
     assert not expiring.is_due()
 
 
+def test_the_page_of_the_run_says_that_nobody_answered(client, expired, ana):
+    client.force_login(ana)
+
+    page = client.get(f"/runs/{expired.run_id}/").content.decode()
+
+    assert "Nobody answered in time" in page
+    assert "being put into the inbox" not in page
+    assert f'href="/reviews/{expired.pk}/">Read and decide' in page
+
+
 def test_no_other_item_opens_for_its_run(expired, advance_clock):
     advance_clock(60)
 
