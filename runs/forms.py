@@ -26,6 +26,46 @@ KEY_CHARS = 64
 LONGEST = 10_000
 
 
+ENDINGS = {
+    "not_needed": "It is not needed any more.",
+    "by_hand": "A person does it by hand.",
+    "wrong_task": "The task was wrong or left something out.",
+    "off_track": "The agent is on the wrong track.",
+    "cost": "It costs more than it is worth.",
+}
+"""The ready reasons for ending a run, by their keys; here and nowhere else."""
+
+
+class CancelForm(forms.Form):
+    """Why a run is ended: a ready reason, own words, or both.
+
+    `cleaned_data["reason"]` is all of it as one text.
+    """
+
+    preset = forms.ChoiceField(
+        required=False,
+        label="Reason",
+        widget=forms.RadioSelect,
+        choices=[*ENDINGS.items(), ("other", "Another reason")],
+    )
+    own = forms.CharField(
+        required=False,
+        label="In your own words",
+        max_length=500,
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+
+    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data, auto_id="id_cancel_%s")
+
+    def clean(self) -> dict[str, Any]:
+        chosen = ENDINGS.get(self.cleaned_data.get("preset", ""), "")
+        own = clean_text(self.cleaned_data.get("own", "")).strip()
+        if not (chosen or own or self.errors):
+            self.add_error("own", "Choose a reason, or say it in your own words.")
+        return {"reason": " ".join(filter(None, [chosen, own]))}
+
+
 @dataclass(frozen=True)
 class Budget:
     """How one budget is asked for: its words, and a unit behind the number."""

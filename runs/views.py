@@ -18,13 +18,11 @@ from agentops import clock
 from agentops.http import AuthenticatedRequest, signed_in
 from agentops.pages import problem
 from runs import expectation, forking, listing, metrics, page, services
-from runs.canonical import clean_text
 from runs.errors import BadInput, NotPermitted, Stale
-from runs.forms import TaskForm
+from runs.forms import CancelForm, TaskForm
 from runs.models import Agent, Run, Step
 from runs.states import RunState
 
-MAX_REASON = 500
 UNPROCESSABLE = 422
 NO_CONTENT = 204
 
@@ -199,14 +197,23 @@ def step(request: AuthenticatedRequest, run_id: UUID, number: int) -> HttpRespon
 @require_POST
 @signed_in
 def cancel(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
-    """End a run for good, with a reason; 409 if it has ended already."""
+    """End a run for good, with a reason; 409 if it has ended already, 422 without one."""
     run = _run(request, run_id)
     if not page.may_cancel(run, request.user):
         raise PermissionDenied("Only its submitter and operators may cancel a run.")
     here = reverse("runs:detail", args=[run.id])
-    reason = clean_text(request.POST.get("reason", "")).strip()[:MAX_REASON]
+    form = CancelForm(request.POST)
+    if not form.is_valid():
+        return problem(
+            request,
+            422,
+            title="A reason is missing",
+            happened=" ".join(str(words[0]) for words in form.errors.values()),
+            kept="Nothing was changed: the run is as it was.",
+            next_steps=[("Open the run", here)],
+        )
     try:
-        services.cancel(run.id, by=request.user, reason=reason)
+        services.cancel(run.id, by=request.user, reason=form.cleaned_data["reason"])
     except Stale as error:
         return problem(
             request,
@@ -265,10 +272,11 @@ def _run(request: AuthenticatedRequest, run_id: UUID) -> Run:
 def _context(
     request: AuthenticatedRequest, run: Run, first: int | None = None
 ) -> dict[str, Any]:
-    """The page's, and the figures once the run rests."""
+    """The page's, the figures once the run rests, and what is asked at its end."""
     rests = not RunState(run.state).is_active
     figures = metrics.summary(run) if rests else None
-    return page.of(run, request.user, first) | {"figures": figures}
+    shown = page.of(run, request.user, first)
+    return shown | {"figures": figures, "cancel": CancelForm()}
 
 
 def _number(text: str) -> int | None:

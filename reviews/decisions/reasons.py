@@ -1,6 +1,6 @@
 """The reasons people give for turning something down: presets, and their own words.
 
-The presets are data, here and nowhere else. The key is stored beside the words, so
+The presets are data, here (those of an abort: `runs.forms`) and nowhere else. The key is stored beside the words, so
 that reasons can be counted; the words are what the agent or the log reads.
 """
 
@@ -14,6 +14,7 @@ from django import forms
 
 from reviews.decisions.base import DecisionForm, WordsField
 from reviews.models import Review
+from runs.forms import ENDINGS
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,7 @@ REJECTING = (
     Preset("policy", "It is not allowed here."),
     Preset("timing", "It is not the time for it."),
 )
-ABORTING = (
-    Preset("not_needed", "It is not needed any more."),
-    Preset("by_hand", "A person does it by hand."),
-    Preset("wrong_task", "The task was wrong or left something out."),
-    Preset("off_track", "The agent is on the wrong track."),
-    Preset("cost", "It costs more than it is worth."),
-)
+ABORTING = tuple(Preset(key, words) for key, words in ENDINGS.items())
 
 
 class ReasonForm(DecisionForm):

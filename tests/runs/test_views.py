@@ -376,14 +376,16 @@ def test_what_a_model_wrote_is_never_markup(as_operator):
 
 def test_a_run_is_cancelled_once_and_then_it_is_too_late(as_submitter, people):
     run = make_run(submitter=people.submitter)
+    sent = ({"preset": "other"}, {"preset": "cost", "own": "So far."}, {"own": "No."})
 
-    first = as_submitter.post(page_of(run, "cancel"), {"reason": "Not needed"})
-    second = as_submitter.post(page_of(run, "cancel"), {"reason": "Again"})
+    answers = [as_submitter.post(page_of(run, "cancel"), one) for one in sent]
 
     run.refresh_from_db()
-    assert (first.status_code, second.status_code) == (302, 409)
+    assert [answer.status_code for answer in answers] == [422, 302, 409]
     assert run.state == "aborted"
-    assert b"This run has ended already" in second.content
+    assert b"This run has ended already" in answers[-1].content
+    why = run.transitions.get(to_state="aborted").reason
+    assert why == "It costs more than it is worth. So far."
 
 
 def test_cancelling_takes_a_post(as_submitter, people):
