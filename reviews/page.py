@@ -41,8 +41,8 @@ class Sheet:
 
     @property
     def short(self) -> str:
-        """One word, for narrow windows."""
-        return self.label.split(" ", 1)[0]
+        """A word or two, for narrow windows."""
+        return self.kind.short or self.label.split(" ", 1)[0]
 
 
 def sheets(review: Review) -> list[Sheet]:

@@ -69,7 +69,8 @@ class DecisionKind:
     """One kind; there is one object of it per process.
 
     `verdict` is what it comes to for the run, None if nothing. `words` are those of its
-    button, `done` those of what was decided. `tone` is what it says of what was asked
+    button, `short` those where room is scarce and their first alone would mislead,
+    `done` those of what was decided. `tone` is what it says of what was asked
     for: good, wait (neither), bad. `verb` names it where many items are decided on
     together, "" if each needs a decision of its own. `key` is its letter on the
     keyboard, "" for none. `is_danger` sets its button apart, `is_rare` puts it into a menu where
@@ -81,6 +82,7 @@ class DecisionKind:
     kind: ClassVar[str]
     verdict: ClassVar[VerdictKind | None]
     words: ClassVar[str]
+    short: ClassVar[str] = ""
     done: ClassVar[str]
     tone: ClassVar[str] = "good"
     verb: ClassVar[str] = ""

@@ -49,6 +49,7 @@ class Fork(DecisionKind):
     kind = "fork"
     verdict = VerdictKind.FORK
     words = "Retry from an earlier step"
+    short = "Retry earlier"
     done = "Forked"
     order = 70
     is_rare = True

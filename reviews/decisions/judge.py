@@ -39,6 +39,7 @@ class Judgement(DecisionKind):
 class Good(Judgement):
     kind = "good"
     words = "It was good"
+    short = "Good"
     done = "Judged good"
     order = 10
     form_class = GoodForm
@@ -48,6 +49,7 @@ class Good(Judgement):
 class Bad(Judgement):
     kind = "bad"
     words = "It was bad"
+    short = "Bad"
     done = "Judged bad"
     tone = "bad"
     order = 60

@@ -59,6 +59,7 @@ class Plan(DecisionKind):
     kind = "plan"
     verdict = VerdictKind.PLAN
     words = "Edit the plan"
+    short = "Edit plan"
     done = "Plan changed"
     order = 45
     is_rare = True

@@ -162,3 +162,9 @@ def test_cleaning_twice_gives_the_same(kind, parked):
     review, (_, entered) = parked(kind), WORKS[kind.kind]
 
     assert kind.clean(review, entered) == kind.clean(review, entered)
+
+
+def test_no_two_kinds_read_the_same_where_room_is_scarce():
+    words = [kind.short or kind.words.split(" ", 1)[0] for kind in KINDS]
+
+    assert len(words) == len(set(words)), words
