@@ -17,7 +17,6 @@ from agentops.http import AuthenticatedRequest, signed_in
 
 A_YEAR_S = 365 * 86_400
 PREFERENCES = {"theme": ("system", "light", "dark")}
-MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 @require_GET
@@ -76,7 +75,7 @@ def demo_sign_in(request: HttpRequest) -> HttpResponse:
     if not demo.is_on() or name not in demo.SIGN_INS:
         raise Http404
     user = get_object_or_404(get_user_model(), username=name, is_active=True)
-    login(request, user, backend=MODEL_BACKEND)
+    login(request, user)
     return redirect(_safe(request, request.POST.get("next", "")))
 
 

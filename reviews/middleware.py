@@ -15,8 +15,7 @@ Answer = Callable[[HttpRequest], HttpResponse]
 def in_their_time(get_response: Answer) -> Answer:
     """Activates the zone, and leaves the settings at `request.profile`.
 
-    One query for a person who is signed in, none for anybody else; static files are
-    answered before it is asked.
+    No query; static files are answered before it is asked.
     """
 
     def answer(request: HttpRequest) -> HttpResponse:

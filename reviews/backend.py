@@ -1,0 +1,38 @@
+"""Signing in by name and password, with fewer questions to the database per page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.backends import ModelBackend
+from django.contrib.auth.models import Permission, User
+from django.db.models import Q
+
+
+class Backend(ModelBackend):
+    """Django's own, with the person's profile and all their rights in a query each.
+
+    A page asks for both every time; Django would take two more queries.
+    """
+
+    def get_user(self, user_id: int) -> User | None:
+        found = User.objects.select_related("profile").filter(pk=user_id).first()
+        return (
+            found if found is not None and self.user_can_authenticate(found) else None
+        )
+
+    def get_all_permissions(self, user_obj: Any, obj: Any = None) -> set[str]:
+        is_known = user_obj.is_active and not user_obj.is_anonymous and obj is None
+        if is_known and not hasattr(user_obj, "_perm_cache"):
+            user_obj._perm_cache = _permissions(user_obj)
+        return super().get_all_permissions(user_obj, obj)
+
+
+def _permissions(user: User) -> set[str]:
+    """As names with their app: their own, their groups', or all there are."""
+    found = Permission.objects.order_by()
+    if not user.is_superuser:
+        groups = user.groups.all()
+        found = found.filter(Q(user=user) | Q(group__in=groups)).distinct()
+    names = found.values_list("content_type__app_label", "codename")
+    return {f"{label}.{name}" for label, name in names}
