@@ -28,7 +28,7 @@ EFFECTS = {
 
 
 def of(run: Run, user: User, first: int | None = None) -> dict[str, Any]:
-    """The whole context: six queries, whatever the length of the run.
+    """The whole context: as many queries and rows for a long run as for a short one.
 
     `first` is the step the reader's list begins with, so that it does not lose its
     head while the run goes on; without it the newest `STEPS` are shown.
@@ -36,7 +36,7 @@ def of(run: Run, user: User, first: int | None = None) -> dict[str, Any]:
     state = RunState(run.state)
     steps = newest(run, first)
     last = steps[-1] if steps else None
-    tries = list(Attempt.objects.filter(run=run).order_by("step_number", "number"))
+    tries = _tries(run, steps)
     entries = timeline.entries(steps, tries, state=state, wake_at=run.wake_at)
     of_last = [t for t in tries if last and t.step_number == last.number]
     return {
@@ -53,7 +53,7 @@ def of(run: Run, user: User, first: int | None = None) -> dict[str, Any]:
         "effects": effects(run),
         "forks": list(run.copies.order_by("created_at")[:MOST_FORKS]),
         "may_fork": may_fork(run, user),
-        "facts": _facts(run, steps, tries),
+        "facts": _facts(run, steps),
         "is_parked": state is RunState.AWAITING_HUMAN,
         "is_final": state.is_final,
         "is_active": state.is_active,
@@ -79,8 +79,7 @@ def earlier(run: Run, before: int | None) -> dict[str, Any]:
         steps = steps.filter(number__lt=before)
     found = list(steps[: STEPS + 1])
     shown = found[:STEPS][::-1]
-    numbers = [step.number for step in shown]
-    tries = Attempt.objects.filter(run=run, step_number__in=numbers)
+    tries = _tries(run, shown)
     return {
         "run": run,
         "title": subject(run.task),
@@ -90,9 +89,18 @@ def earlier(run: Run, before: int | None) -> dict[str, Any]:
     }
 
 
+def _tries(run: Run, steps: list[Step]) -> list[Attempt]:
+    """The failed tries of these steps, which are in order and without gaps."""
+    if not steps:
+        return []
+    numbers = (steps[0].number, steps[-1].number)
+    found = Attempt.objects.filter(run=run, step_number__range=numbers)
+    return list(found.order_by("step_number", "number"))
+
+
 def one_step(run: Run, step: Step) -> dict[str, Any]:
     """A step alone, with the exact prompt where it asked a model."""
-    tries = list(Attempt.objects.filter(run=run, step_number=step.number))
+    tries = _tries(run, [step])
     entry = timeline.entries([step], tries, state=RunState(run.state))[0]
     prompt, problem = _prompt(run, entry)
     return {
@@ -183,13 +191,13 @@ def _ending(run: Run) -> Transition | None:
     return Transition.objects.filter(run=run).order_by("-id").first()
 
 
-def _facts(run: Run, steps: list[Step], tries: list[Attempt]) -> dict[str, Any]:
+def _facts(run: Run, steps: list[Step]) -> dict[str, Any]:
     config = run.version.config
     return {
         "model": model_words(config.get("model", ""), steps),
         "check_model": model_words(config.get("check_model", ""), []),
         "waited_s": run.waited_ms / 1000,
-        "retries": len(tries),
+        "retries": Attempt.objects.filter(run=run).count(),
     }
 
 
