@@ -33,6 +33,9 @@ def mark(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
 
 def add(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
     if editor.connection.vendor == "postgresql":
+        # The rows just marked have checks of foreign keys to come, and PostgreSQL
+        # indexes no table before they are made.
+        editor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         editor.execute(WORDS, params=None)
         editor.execute(
             "CREATE INDEX run_words ON runs_run USING gin (agentops_words(search_text))"
