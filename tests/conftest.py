@@ -58,8 +58,16 @@ def _skip_what_was_not_asked_for(item: pytest.Item, config: pytest.Config) -> No
         item.add_marker(pytest.mark.skip(reason="needs PostgreSQL (--db postgres)"))
     if item.get_closest_marker("once") and config.getoption("--db") != "sqlite":
         item.add_marker(pytest.mark.skip(reason="asks no database (--db sqlite)"))
+    if _is_browser_alone(item) and config.getoption("--db") != "sqlite":
+        item.add_marker(pytest.mark.skip(reason="the page is the same on SQLite"))
     if item.get_closest_marker("bench") and "bench" not in config.getoption("-m"):
         item.add_marker(pytest.mark.skip(reason="measures (-m bench)"))
+
+
+def _is_browser_alone(item: pytest.Item) -> bool:
+    """Stories that kill workers, too, depend on the database; the other pages do not."""
+    marks = {mark.name for mark in item.iter_markers()}
+    return "browser" in marks and "process" not in marks
 
 
 @pytest.fixture(scope="session")
