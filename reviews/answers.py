@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
-from django.http import HttpResponse
-from django.shortcuts import render
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from agentops.http import AuthenticatedRequest
 from agentops.pages import problem
 from reviews import drift
 from reviews.decisions import registry
+from reviews.filters import Filters
 from reviews.models import Decision, Review
 from reviews.models.review import ReviewQuerySet, ReviewStatus
 from reviews.stale import StaleReview
@@ -35,6 +36,7 @@ def stale(
     decision = error.decision
     context = {
         "review": review,
+        "filters": Filters.read(request.GET),
         "message": error.message,
         "decision": decision,
         "decision_words": registry.done(decision.kind) if decision else "",
@@ -89,6 +91,13 @@ def _decided(decision: Decision) -> str:
 
 def reviews() -> ReviewQuerySet:
     return Review.objects.select_related("run__agent", "run__submitter", "holder")
+
+
+def back_to_item(
+    request: AuthenticatedRequest, review: Review, part: str = ""
+) -> HttpResponseRedirect:
+    """On to the item's page, in the list that the form's address names."""
+    return redirect(f"{address(review)}{Filters.read(request.GET).tail}{part}")
 
 
 def address(review: Review) -> str:

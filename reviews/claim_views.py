@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import HttpResponseStopPolling
 
@@ -61,7 +61,7 @@ def hold(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     if request.POST.get("act") == "leave":
         return HttpResponse(status=NO_CONTENT)
     if not request.htmx:
-        return redirect("reviews:detail", review.pk)
+        return answers.back_to_item(request, review)
     shown = Before(request.POST.get("shown", ""), request.POST.get("lost", ""))
     fresh = access.review_for(request.user, review_id)
     return _part(request, holding.of(fresh, request.user, clock.now(), shown))

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
 from agentops.http import AuthenticatedRequest, moment, signed_in
@@ -19,6 +19,7 @@ from reviews import access, answers, drafts, expiring, page, seal, services
 from reviews import undo as undoing
 from reviews.answers import NOT_ALLOWED, UNPROCESSABLE
 from reviews.decisions import registry
+from reviews.filters import Filters
 from reviews.models import Review
 from reviews.stale import StaleReview
 from runs.errors import BadInput, NotPermitted
@@ -57,7 +58,7 @@ def decide(request: AuthenticatedRequest, review_id: UUID, kind: str) -> HttpRes
     except BadInput as error:
         _keep(request, review, kind)
         return _again(request, review, kind, sent, error)
-    return redirect("reviews:detail", review.pk)
+    return answers.back_to_item(request, review)
 
 
 def _keep(request: AuthenticatedRequest, review: Review, kind: str) -> None:
@@ -81,7 +82,7 @@ def undo(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     except StaleReview as error:
         return answers.too_late(request, review_id, error)
     messages.success(request, "Taken back. Nothing was carried out; you hold the item.")
-    return redirect("reviews:detail", review.pk)
+    return answers.back_to_item(request, review)
 
 
 @require_POST
@@ -96,7 +97,7 @@ def ask_again(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     except StaleReview as error:
         return answers.stale(request, review_id, error, {})
     messages.success(request, "Asked again. It waits for a decision once more.")
-    return redirect("reviews:detail", review.pk)
+    return answers.back_to_item(request, review)
 
 
 def _only_by_post(request: AuthenticatedRequest, review: Review) -> HttpResponse:
@@ -134,7 +135,8 @@ def _preview(
         return _again(request, review, kind, sent, error)
     sheet = page.filled(review, kind, sent)
     shown = {"sheet": sheet, "is_preview": True}
-    context = page.whole(review, request.user) | shown
+    filters = Filters.read(request.GET)
+    context = page.whole(review, request.user, filters) | shown
     return render(request, "reviews/decide.html", context)
 
 
@@ -154,7 +156,8 @@ def _again(
     if sheet.form.is_valid():
         for name, wrong in error.fields.items():
             sheet.form.add_error(name if name in sheet.form.fields else None, wrong)
-    context = page.whole(review, request.user) | {"sheet": sheet}
+    filters = Filters.read(request.GET)
+    context = page.whole(review, request.user, filters) | {"sheet": sheet}
     return render(request, "reviews/decide.html", context, status=UNPROCESSABLE)
 
 

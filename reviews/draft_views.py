@@ -5,12 +5,11 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from agentops.http import AuthenticatedRequest, signed_in
 from reviews import access, drafts
-from reviews.answers import CONFLICT, UNPROCESSABLE
+from reviews.answers import CONFLICT, UNPROCESSABLE, back_to_item
 from runs.errors import BadInput
 
 NO_CONTENT = 204
@@ -26,7 +25,7 @@ def draft(request: AuthenticatedRequest, review_id: UUID, form: str) -> HttpResp
     review = access.review_for(request.user, review_id)
     if request.POST.get("act") == "discard":
         drafts.discard(review.pk, person=request.user, form=form)
-        return redirect("reviews:detail", review.pk)
+        return back_to_item(request, review)
     typed = request.POST.dict()
     try:
         is_kept = drafts.save(review.pk, person=request.user, form=form, fields=typed)

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from agentops.http import words
 from reviews.models.review import ReviewQuerySet
-from reviews.saved_views import NAMES
+from reviews.saved_views import CLOSED, NAMES
 from reviews.searching import search
 from runs.states import ParkReason, choices
 from runs.tools.base import titled
@@ -89,6 +89,16 @@ class Filters:
         return reviews.filter(
             **{name: value for name, value in wanted.items() if value}
         )
+
+    @property
+    def tail(self) -> str:
+        """What an address inside this list ends with: "?" and the query, or nothing."""
+        return f"?{self.same}" if self.same else ""
+
+    @property
+    def onward(self) -> Filters:
+        """The list whose items one goes through: what is closed leads to what is open."""
+        return Filters() if self.view in CLOSED else self
 
     @property
     def same(self) -> str:

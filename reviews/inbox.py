@@ -264,10 +264,8 @@ def neighbours(
     on top. Views of what is closed have none, so their neighbours are those of all.
     """
     now = now or clock.now()
-    filters = filters or Filters()
+    filters = (filters or Filters()).onward
     view = saved_views.find(filters.view, user, now)
-    if not view.is_open:
-        filters, view = Filters(), saved_views.find("open", user, now)
     found = _of(view, Review.objects.visible_to(user), filters, now)
     others = found.exclude(pk=review.pk).order_by(*view.order)
     after = _beyond(view, review.rank_at, review.pk)

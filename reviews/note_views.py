@@ -5,13 +5,13 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from agentops.http import AuthenticatedRequest, signed_in
 from reviews import access, drafts, notes, page
-from reviews.answers import UNPROCESSABLE
+from reviews.answers import UNPROCESSABLE, back_to_item
+from reviews.filters import Filters
 from reviews.models import Review
 from runs.errors import BadInput
 
@@ -29,7 +29,7 @@ def discussion(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     if request.GET.get("newest", "") == str(found.newest):
         return HttpResponse(status=NO_CONTENT)
     if not request.htmx:
-        return redirect(_address(review))
+        return back_to_item(request, review, "#notes")
     context = {"review": review, "notes": found}
     return render(request, "reviews/_notes_list.html", context)
 
@@ -43,7 +43,7 @@ def _add(request: AuthenticatedRequest, review: Review) -> HttpResponse:
         return _again(request, review, {"text": text, "wrong": wrong})
     drafts.discard(review.pk, person=request.user, form=drafts.NOTES)
     if not request.htmx:
-        return redirect(_address(review))
+        return back_to_item(request, review, "#notes")
     context = {"review": review, "notes": notes.of(review)}
     return render(request, "reviews/_notes.html", context)
 
@@ -56,11 +56,8 @@ def _again(
         context = {"review": review, "notes": notes.of(review), "typed": typed}
         answer = render(request, "reviews/_notes.html", context)
     else:
-        context = page.whole(review, request.user) | {"typed": typed}
+        filters = Filters.read(request.GET)
+        context = page.whole(review, request.user, filters) | {"typed": typed}
         answer = render(request, "reviews/detail.html", context)
     answer.status_code = UNPROCESSABLE
     return answer
-
-
-def _address(review: Review) -> str:
-    return f"{reverse('reviews:detail', args=[review.pk])}#notes"

@@ -9,11 +9,12 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from agentops import clock
-from reviews import act, drafts, inbox, like, notes, rights, stale, undo
+from reviews import act, drafts, inbox, like, notes, rights, saved_views, stale, undo
 from reviews import why as reasons
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionForm, DecisionKind
 from reviews.decisions.changes import Change, between
+from reviews.filters import Filters
 from reviews.models import Decision, Review
 from reviews.models.review import ReviewStatus
 from runs import page as run_page
@@ -73,11 +74,18 @@ def beside(offered: list[Sheet], proposed: act.Act | None) -> list[Sheet]:
     return [one for one in offered if not (is_long and one.kind.runs_call)]
 
 
-def whole(review: Review, user: User) -> dict[str, Any]:
-    """The context of the page: the pane's, what others did, what is next."""
+def whole(review: Review, user: User, filters: Filters | None = None) -> dict[str, Any]:
+    """The context of the page: the pane's, what others did, what is next.
+
+    `filters` are those of the list one came from, and goes back to.
+    """
+    filters = filters or Filters()
     context = of(review, user, is_whole=True)
+    now = context["now"]
     return context | {
-        "near": inbox.neighbours(user, review),
+        "filters": filters,
+        "came_from": saved_views.find(filters.view, user, now).title,
+        "near": inbox.neighbours(user, review, filters, now),
         "notes": notes.of(review),
         "doing": standing.doing(review.run, None),
         "waits": waits_again(review),

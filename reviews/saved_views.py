@@ -110,6 +110,8 @@ def _looking_back(now: datetime) -> Sequence[View]:
     )
 
 
+# Views of what is closed: nothing in them is decided, so they lead nowhere on.
+CLOSED = frozenset({"expired", "decided"})
 NAMES = (
     "open",
     "mine",

@@ -12,6 +12,7 @@ from django_htmx.http import HttpResponseStopPolling
 from agentops import clock
 from agentops.http import AuthenticatedRequest, signed_in
 from reviews import access, claims, inbox, page
+from reviews.filters import Filters
 from reviews.models.review import ReviewStatus
 from runs import page as run_page
 from runs import standing
@@ -27,7 +28,8 @@ def detail(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     access.refuse_strangers(request.user)
     review = access.review_for(request.user, review_id)
     claims.look(review, by=request.user)
-    context = page.whole(review, request.user)
+    filters = Filters.read(request.GET)
+    context = page.whole(review, request.user, filters)
     return render(request, "reviews/detail.html", context)
 
 
@@ -38,7 +40,8 @@ def pane(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     access.refuse_strangers(request.user)
     review = access.review_for(request.user, review_id)
     claims.look(review, by=request.user)
-    return render(request, "reviews/_pane.html", page.of(review, request.user))
+    context = page.of(review, request.user) | {"filters": Filters.read(request.GET)}
+    return render(request, "reviews/_pane.html", context)
 
 
 @require_GET
@@ -50,7 +53,12 @@ def watch(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     if is_same and review.status == ReviewStatus.OPEN.value:
         return HttpResponse(status=NO_CONTENT)
     row = inbox.row(review, request.user, clock.now())
-    context = {"review": review, "row": row, "is_short": "short" in request.GET}
+    context = {
+        "review": review,
+        "row": row,
+        "is_short": "short" in request.GET,
+        "filters": Filters.read(request.GET),
+    }
     answer = render(request, "reviews/_changed.html", context)
     return HttpResponseStopPolling(answer.content)
 

@@ -1,36 +1,12 @@
 /* The inbox: what a fresh list says aloud, an address that follows search and filters,
-   and the way back from an item to its place. The list works without this file. */
+   and the place one comes back to. The list works without this file. */
 (() => {
   "use strict";
 
-  const PLACE = "agentops.inbox";
   const find = (id) => document.getElementById(id);
   const param = (name) => new URL(location.href).searchParams.get(name);
 
-  // On an item's page: back leads to the view, search and filters one came from.
-  function wayBack() {
-    let place = null;
-    try {
-      place = JSON.parse(sessionStorage.getItem(PLACE));
-    } catch {
-      return;
-    }
-    for (const link of document.querySelectorAll("a[data-go='back'], a[data-go='next']")) {
-      if (!place || link.pathname !== place.path) continue;
-      const address = new URL(place.search, link.href);
-      const item = new URL(link.href).searchParams.get("item");
-      if (item) address.searchParams.set("item", item);
-      else address.searchParams.delete("item");
-      link.href = address.href;
-      if (link.dataset.go === "back" && link.lastChild) link.lastChild.textContent = place.title;
-    }
-  }
-  if (!find("list")) return wayBack();
-
-  addEventListener("pagehide", () => {
-    const place = { path: location.pathname, search: location.search, title: find("view").textContent };
-    sessionStorage.setItem(PLACE, JSON.stringify(place));
-  });
+  if (!find("list")) return;
 
   // Coming back, the focus is where one left the list, or on what has moved up there.
   const here = document.querySelector("#items [data-following]")
@@ -82,10 +58,21 @@
     }
     if (param("item")) address.searchParams.set("item", param("item"));
     if (address.href === location.href) return;
+    lead(asked.searchParams);
     const isTyped = detail.requestConfig.triggeringEvent?.type === "input";
     if (isTyped && history.state?.typed) history.replaceState({ typed: true }, "", address);
     else history.pushState({ typed: isTyped }, "", address);
   });
+
+  // What stands beside the list leads on into the list as it is now.
+  function lead(asked) {
+    for (const node of document.querySelectorAll("#detail [data-in-list]")) {
+      const name = node.matches("form") ? "action" : "href";
+      const address = new URL(node.getAttribute(name), location.href);
+      address.search = new URLSearchParams([...asked].filter(([, value]) => value));
+      node.setAttribute(name, address.pathname + address.search + address.hash);
+    }
+  }
 
   addEventListener("popstate", async () => {
     find("filters").reset();

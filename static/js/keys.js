@@ -21,7 +21,7 @@
     clearTimeout(pending);
     pending = setTimeout(() => {
       const address = new URL(location.href);
-      address.searchParams.set("item", link.href.split("/").at(-2));
+      address.searchParams.set("item", link.pathname.split("/").at(-2));
       history.replaceState(null, "", address);
       htmx.ajax("GET", link.dataset.pane, { target: "#detail", swap: "innerHTML" });
     }, 120);
