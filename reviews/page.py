@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -69,9 +69,17 @@ def filled(review: Review, kind: str, data: Mapping[str, Any]) -> Sheet:
 
 
 def beside(offered: list[Sheet], proposed: act.Act | None) -> list[Sheet]:
-    """What may be decided beside the list: no call that is not shown whole there."""
+    """What may be decided beside the list: no call that is not shown whole there.
+
+    The bar is one row there, so what ends the run is in its menu where it is crowded.
+    """
     is_long = proposed is not None and proposed.is_long
-    return [one for one in offered if not (is_long and one.kind.runs_call)]
+    near = [one for one in offered if not (is_long and one.kind.runs_call)]
+    is_crowded = sum(not one.is_tucked for one in near) >= BAR_BUTTONS
+    return [
+        replace(one, is_tucked=True) if is_crowded and one.kind.is_danger else one
+        for one in near
+    ]
 
 
 def whole(review: Review, user: User, filters: Filters | None = None) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from tests.support.project import LiveProject
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("processes")]
 
 SOON_MS = 15_000
+PAGE_OVERFLOW = "document.documentElement.scrollHeight - innerHeight"
 OUTAGE = ("net::ERR", "htmx:")
 SIGNED_OUT = ("401",)
 
@@ -76,10 +77,24 @@ def test_what_one_decides_turns_grey_for_the_other_and_stays(
         expect(watching.locator("#count-open")).to_have_text("1")
         expect(watching.locator("#said")).to_contain_text("Rejected by admin")
         expect(watching.locator("#detail")).to_contain_text(
-            "can no longer be sent", timeout=SOON_MS
+            "cannot be sent any more", timeout=SOON_MS
         )
         assert top_of(row(watching, "ben@example.com")) == before
         assert barriers(watching) == []
+
+
+def test_only_the_regions_scroll_and_the_heads_stay_in_sight(
+    chromium: Browser, desk: LiveProject
+) -> None:
+    for number in range(30):
+        last = scene.letter(f"person{number}@example.com", minutes_left=100 + number)
+
+    with visit(chromium, desk, "operator") as page:
+        page.goto(f"/reviews/?item={last.pk}")
+        expect(row(page, last.title).locator("a")).to_be_focused()
+        expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
+        expect(page.locator("#detail .headline")).to_be_in_viewport()
+        assert page.evaluate(PAGE_OVERFLOW) == 0
 
 
 def test_new_ones_are_counted_and_put_in_only_when_asked(
@@ -241,12 +256,12 @@ def test_the_reader_s_place_outlives_a_refresh(
         page.keyboard.press("j")
         chosen = page.locator(".item[aria-current] a")
         expect(chosen).to_be_focused()
-        name = chosen.inner_text()
+        address = chosen.get_attribute("href")
         made[-1].refresh_from_db()
         scene.hold(made[-1], "admin")
         expect(row(page, made[-1].title)).to_contain_text("admin", timeout=SOON_MS)
         expect(chosen).to_be_focused()
-        assert chosen.inner_text() == name
+        assert chosen.get_attribute("href") == address
 
 
 @pytest.mark.parametrize("script", [True, False])
@@ -261,13 +276,35 @@ def test_a_narrow_window_has_two_pages_and_a_way_back(
         assert not script or barriers(page) == []
         expect(page.locator("#detail")).to_be_hidden()
         page.get_by_role("link", name="Which Aldermoor contract").click()
-        page.wait_for_url("**/reviews/*-*/")
+        page.wait_for_url("**/reviews/*-*/?view=unclaimed")
         page.locator("[data-go=back]").click()
-        page.wait_for_url("**/reviews/?*item=*")
+        page.wait_for_url("**/reviews/?item=*&view=unclaimed")
         expect(row(page, "Which Aldermoor")).to_be_visible()
         if script:
-            assert "view=unclaimed" in page.url
             expect(row(page, "Which Aldermoor").locator("a")).to_be_focused()
+
+
+def test_n_goes_to_the_next_item_of_the_list_one_came_from(
+    chromium: Browser, desk: LiveProject
+) -> None:
+    scene.full()
+    later = scene.letter("cem@example.com", minutes_left=400)
+
+    with visit(chromium, desk, "operator") as page:
+        page.goto("/reviews/?view=unsure")
+        page.keyboard.press("/")
+        page.keyboard.type("example.com")
+        expect(page.locator("[data-row]")).to_have_count(1)
+        page.wait_for_url("**/reviews/?*q=example.com*")
+        page.keyboard.press("Escape")
+        # The item beside the list was there before the search.
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/reviews/*-*/?view=unsure&q=example.com")
+        page.keyboard.press("n")
+        expect(page.get_by_role("heading", level=1)).to_have_text(later.title)
+        page.keyboard.press("Escape")
+        page.wait_for_url("**/reviews/?item=*&view=unsure&q=example.com")
+        expect(page.locator("[data-row]")).to_have_count(1)
 
 
 def test_after_a_decision_the_list_is_left_where_one_was(
