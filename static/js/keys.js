@@ -68,7 +68,7 @@
     k: () => move(-1),
     n: () => follow("next") || (rows().length && move(1)),
     x: () => box(row())?.click(),
-    Enter: () => follow("open") || (done() && follow("next")),
+    Enter: () => follow("open") || (done() && follow("next")) || row()?.querySelector(".item-title a").click(),
     "/": () => search()?.focus(),
     "?": () => document.getElementById("keys")?.togglePopover(),
   };
@@ -78,7 +78,7 @@
     j: () => rows().length || go("next") || go("previous"),
     n: () => rows().length || go("next"),
     x: () => box(document),
-    Enter: () => go("open") || (done() && go("next")),
+    Enter: () => go("open") || (done() && go("next")) || row(),
     "/": search,
     "?": () => true,
     Esc: () => true,

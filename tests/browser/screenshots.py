@@ -110,7 +110,7 @@ def _decided():
         kind="approve",
         item_version=review.version,
         digest=review.digest,
-        note=story.NOTE,
+        payload={"note": story.NOTE},
     )
     Tool.objects.filter(name=review.tool).update(undo_s=None)
     return review
@@ -156,6 +156,8 @@ def _take(browser, project, addresses, folder, size, theme) -> None:
                 if whose != who:
                     continue
                 _be_late(page) if what == "stale" else page.goto(address)
+                if (what, size) == ("inbox", "wide"):
+                    page.locator("#detail .bar").wait_for()
                 is_kept = (what, size, theme) == KEPT
                 file = f"{what}.png" if is_kept else f"{what}-{size}-{theme}.png"
                 if size == "narrow":
@@ -185,7 +187,7 @@ def _be_late(page) -> None:
         by=User.objects.get(username="admin"),
         kind="abort",
         item_version=review.version,
-        text="The invoice was paid by hand this morning.",
+        payload={"text": "The invoice was paid by hand this morning."},
     )
     page.keyboard.press("r")
     page.locator("#decide-reject textarea").first.fill("Not before the audit.")

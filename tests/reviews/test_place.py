@@ -41,10 +41,13 @@ def page(client, address: str) -> str:
 
 def test_the_rows_and_the_item_beside_them_lead_into_the_list(client, three):
     inbox = page(client, f"{reverse('reviews:inbox')}?{LIST}")
+    beside = page(client, at(three[0], "pane"))
 
     assert f'href="{at(three[1])}"' in inbox
     assert f'data-pane="{at(three[1], "pane")}"' in inbox
-    assert f'action="{at(three[0], "decide", "approve")}"' in inbox
+    assert f'hx-get="{at(three[0], "pane")}"' in inbox
+    assert f'action="{at(three[0], "decide", "approve")}"' in beside
+    assert f'<a class="btn" href="{at(three[0])}" data-go="open"' in beside
 
 
 def test_next_and_back_stay_in_the_list_one_came_from(client, three):
