@@ -58,21 +58,26 @@
     }
     if (param("item")) address.searchParams.set("item", param("item"));
     if (address.href === location.href) return;
-    lead(asked.searchParams);
     const isTyped = detail.requestConfig.triggeringEvent?.type === "input";
     if (isTyped && history.state?.typed) history.replaceState({ typed: true }, "", address);
     else history.pushState({ typed: isTyped }, "", address);
+    lead();
   });
 
   // What stands beside the list leads on into the list as it is now.
-  function lead(asked) {
+  function lead() {
+    const query = new URL(location.href).searchParams;
+    query.delete("item");
     for (const node of document.querySelectorAll("#detail [data-in-list]")) {
       const name = node.matches("form") ? "action" : "href";
       const address = new URL(node.getAttribute(name), location.href);
-      address.search = new URLSearchParams([...asked].filter(([, value]) => value));
+      address.search = query;
       node.setAttribute(name, address.pathname + address.search + address.hash);
     }
   }
+  document.addEventListener("htmx:afterSwap", ({ detail }) => {
+    if (detail.target.id === "detail") lead();
+  });
 
   addEventListener("popstate", async () => {
     find("filters").reset();
