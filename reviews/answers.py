@@ -17,6 +17,7 @@ from reviews.filters import Filters
 from reviews.models import Decision, Review
 from reviews.models.review import ReviewQuerySet, ReviewStatus
 from reviews.stale import StaleReview
+from runs import words
 
 CONFLICT, UNPROCESSABLE, NOT_ALLOWED = 409, 422, 405
 
@@ -85,8 +86,7 @@ def too_late(
 
 
 def _decided(decision: Decision) -> str:
-    who = decision.actor.get_full_name() or decision.actor.get_username()
-    return f"{registry.done(decision.kind).lower()} by {who}"
+    return f"{registry.done(decision.kind).lower()} by {words.person(decision.actor)}"
 
 
 def reviews() -> ReviewQuerySet:

@@ -25,6 +25,7 @@ from reviews.models import Decision, Review
 from reviews.models.review import ReviewKind, ReviewStatus
 from reviews.services import Together
 from reviews.stale import StaleReview
+from runs import words
 from runs.errors import BadInput, NotPermitted, StepError
 from runs.states import ParkReason
 from runs.tools import registry as tools
@@ -112,7 +113,7 @@ def _held(review: Review, by: User, now: datetime) -> str:
     row = inbox.row(review, by, now)
     if not row.is_held or row.is_yours or review.holder is None:
         return ""
-    who = review.holder.get_full_name() or review.holder.get_username()
+    who = words.person(review.holder)
     return f"{who} holds it until {review.holder_until:%H:%M} UTC."
 
 

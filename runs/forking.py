@@ -11,7 +11,6 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
-from django.db.models import Q
 
 from agentops import clock
 from runs import guidance, history, queue, states
@@ -49,8 +48,7 @@ def may_fork(run: Run, by: User) -> bool:
         return False
     if by.has_perm(SEE_ALL):
         return True
-    meant = Q(deciders=None) | Q(deciders__in=by.groups.all())
-    return Agent.objects.filter(meant, pk=run.agent_id).exists()
+    return Agent.objects.decided_by(by).filter(pk=run.agent_id).exists()
 
 
 def rests(run: Run) -> bool:

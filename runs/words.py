@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 JUST_NOW_S = 10
@@ -123,6 +124,11 @@ def size(number: int) -> str:
 def plural(number: int, one: str, many: str = "") -> str:
     """1 step, 3 steps, 1,200 rows."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def person(user: Any) -> str:
+    """A person's full name, or the name they sign in with."""
+    return str(user.get_full_name() or user.get_username())
 
 
 def between(start: datetime | None, end: datetime | None) -> float | None:

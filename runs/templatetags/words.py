@@ -182,12 +182,10 @@ def grouped(value: object) -> str:
 @register.filter
 def initials(user: Any) -> str:
     """Two letters for the round mark beside a name."""
-    name = user.get_full_name() or user.get_username()
+    name = words.person(user)
     parts = name.replace(".", " ").replace("-", " ").split()
     letters = "".join(part[0] for part in parts[:2]) if len(parts) > 1 else name[:2]
     return letters.upper()
 
 
-@register.filter
-def person(user: Any) -> str:
-    return str(user.get_full_name() or user.get_username())
+register.filter("person", words.person)
