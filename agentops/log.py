@@ -62,6 +62,19 @@ class WithoutTraceback(logging.Filter):
         return True
 
 
+class AnswersAreNoNews(logging.Filter):
+    """A refused form (422) and a decision that came second (409) are no warnings.
+
+    Django logs each as one; they are told of as they are where INFO is wanted.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if getattr(record, "status_code", 0) not in {409, 422}:
+            return True
+        record.levelno, record.levelname = logging.INFO, "INFO"
+        return logging.getLogger().level <= logging.INFO
+
+
 def config() -> dict[str, Any]:
     """The value of Django's `LOGGING`, as `AGENTOPS_LOG` and `_LEVEL` ask."""
     level = env.choice(
@@ -73,6 +86,7 @@ def config() -> dict[str, Any]:
         "filters": {
             "context": {"()": "agentops.log.ContextFilter"},
             "without traceback": {"()": "agentops.log.WithoutTraceback"},
+            "answers": {"()": "agentops.log.AnswersAreNoNews"},
         },
         "formatters": {
             "plain": {
@@ -98,6 +112,7 @@ def config() -> dict[str, Any]:
         "loggers": {
             # Its own lines tell of every task; a driver's task is not news.
             "django-q": {"level": "WARNING"},
+            "django.request": {"filters": ["answers"]},
             "django.security.DisallowedHost": {"filters": ["without traceback"]},
             "httpx2": {"level": "WARNING"},
             "httpcore2": {"level": "WARNING"},

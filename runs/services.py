@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any, cast
 from uuid import UUID
@@ -10,7 +11,7 @@ import jsonschema
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from agentops import clock
+from agentops import clock, log
 from agentops.conf import product
 from runs import budgets, guidance, history, points, policy, queue, recording, records
 from runs.agents import publish
@@ -21,6 +22,8 @@ from runs.records import Fence, Move, Record
 from runs.states import RunState
 from runs.tools import registry
 from runs.values import AgentConfig, Policy
+
+logger = logging.getLogger(__name__)
 
 SUBMIT = "runs.submit_run"
 
@@ -76,6 +79,8 @@ def cancel(run_id: UUID, *, by: User, reason: str) -> None:
             _abort(run, state, by, reason)
         except (Stale, LeaseLost):
             continue  # a step was recorded meanwhile: look again
+        with log.bound(run=run_id):
+            logger.info("%s aborted the run", by.get_username())
         return
     raise Stale("The run goes on too fast to be aborted. Try again.")
 

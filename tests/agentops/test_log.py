@@ -90,3 +90,23 @@ def test_a_wrong_host_is_one_line(lines):
     (line,) = written()
     assert line["message"] == "Invalid HTTP_HOST header"
     assert "exc_info" not in line
+
+
+@pytest.mark.parametrize(
+    ("status", "level"), [(409, "INFO"), (422, "INFO"), (404, "WARNING")]
+)
+def test_a_form_that_was_refused_is_no_warning(lines, monkeypatch, status, level):
+    monkeypatch.setattr(logging.getLogger(), "level", logging.INFO)
+    logger, written = lines
+    logger.addFilter(log.AnswersAreNoNews())
+
+    logger.warning("Refused: /there/", extra={"status_code": status})
+
+    assert [line["level"] for line in written()] == [level]
+
+
+def test_where_only_warnings_are_wanted_a_refused_form_is_no_line(monkeypatch):
+    monkeypatch.setattr(logging.getLogger(), "level", logging.WARNING)
+    record = logging.makeLogRecord({"levelno": logging.WARNING, "status_code": 422})
+
+    assert not log.AnswersAreNoNews().filter(record)

@@ -143,7 +143,7 @@ def test_a_local_model_may_be_free(boss):
     assert start(agent=local, by=boss, task="Work").limits["money"] == "0.50"
 
 
-def test_a_cancelled_run_ends_and_says_so(agent, boss):
+def test_a_cancelled_run_ends_and_says_so(agent, boss, caplog):
     run = start(agent=agent, by=boss, inputs=GOOD)
     told: list[RunChange] = []
 
@@ -159,6 +159,7 @@ def test_a_cancelled_run_ends_and_says_so(agent, boss):
     assert (run.state, run.wake_at, run.lease_owner) == ("aborted", None, "")
     assert (move.reason, move.by, move.actor) == ("Not needed.", boss, "boss")
     assert [(change.to_state, change.by) for change in told] == [("aborted", boss.pk)]
+    assert "boss aborted the run" in caplog.messages
 
 
 @pytest.mark.parametrize("state", ["completed", "aborted", "error", "completing"])
