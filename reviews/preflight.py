@@ -92,6 +92,14 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Missing:
+    """A decision that fits the items one by one, but none of them together."""
+
+    words: str
+    cause: str
+
+
+@dataclass(frozen=True)
 class Asked:
     """What is asked for: `shown` had a box to tick, `picked` were ticked.
 
@@ -109,6 +117,7 @@ class Asked:
 class Preflight:
     kind: str
     choices: Sequence[Choice]
+    missing: Sequence[Missing]
     sections: Sequence[Section]
     left: Sequence[Left]
     form: DecisionForm | None
@@ -160,6 +169,7 @@ def of(
     return Preflight(
         kind=kind,
         choices=choices,
+        missing=_missing(causes, here),
         sections=_sections(fit, asked),
         left=[Left(row, out[row.review.pk]) for row in rows if out[row.review.pk]],
         form=_form(kind, fit[0].review, asked.entered, wrong) if fit else None,
@@ -197,6 +207,19 @@ def _choices(causes: Mapping[str, Mapping[UUID, str]], wanted: str) -> list[Choi
         for kind, number in fit.items()
         if number or kind == here
     ]
+
+
+def _missing(
+    causes: Mapping[str, Mapping[UUID, str]], here: Sequence[Review]
+) -> list[Missing]:
+    """What people would look for and not find, with the cause of the first item."""
+    found = []
+    for kind, why in causes.items():
+        decision = registry.find(kind)
+        apart = [review for review in here if decision.offered(review)]
+        if apart and all(why.values()):
+            found.append(Missing(decision.verb, why[apart[0].pk]))
+    return found
 
 
 def _sections(rows: Iterable[inbox.Row], asked: Asked) -> list[Section]:
