@@ -63,6 +63,14 @@ def moment(text: str) -> datetime | None:
         return None
 
 
+def number(text: str) -> int:
+    """A whole number of at most nine digits, as our pages write it; 0 for all else.
+
+    Python refuses to read thousands of digits, and no database counts so far.
+    """
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
+
+
 def words(text: str, most: int) -> str:
     """Text to look for, at most so long; NUL, which PostgreSQL refuses, is left out."""
     return text.replace("\x00", "").strip()[:most]

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from agentops.http import AuthenticatedRequest, moment, signed_in
+from agentops.http import AuthenticatedRequest, moment, number, signed_in
 from agentops.pages import problem
 from reviews import asking, services
 from reviews.answers import CONFLICT, UNPROCESSABLE
@@ -36,13 +36,12 @@ def answer(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
 def _take(request: AuthenticatedRequest, review: Review) -> HttpResponse:
     here = reverse("runs:detail", args=[review.run_id])
     sent = {name: request.POST.get(name, "") for name in ("choice", "text")}
-    version = request.POST.get("item_version", "")
     try:
         services.decide(
             review.pk,
             by=request.user,
             kind=asking.KIND,
-            item_version=int(version) if version.isdecimal() else 0,
+            item_version=number(request.POST.get("item_version", "")),
             digest=request.POST.get("digest", ""),
             seen_at=moment(request.POST.get("seen_at", "")),
             payload=sent,

@@ -13,7 +13,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
-from agentops.http import AuthenticatedRequest, moment, signed_in
+from agentops.http import AuthenticatedRequest, moment, number, signed_in
 from agentops.pages import problem
 from reviews import access, answers, drafts, expiring, page, seal, services
 from reviews import undo as undoing
@@ -22,7 +22,7 @@ from reviews.decisions import registry
 from reviews.filters import Filters
 from reviews.models import Review
 from reviews.stale import StaleReview
-from runs.errors import BadInput, NotPermitted
+from runs.errors import BadInput, NotPermitted, Stale
 
 OURS = frozenset({"csrfmiddlewaretoken", "item_version", "digest", "seen_at"})
 
@@ -44,7 +44,7 @@ def decide(request: AuthenticatedRequest, review_id: UUID, kind: str) -> HttpRes
             review.pk,
             by=request.user,
             kind=kind,
-            item_version=_number(request.POST.get("item_version", "")),
+            item_version=number(request.POST.get("item_version", "")),
             digest=request.POST.get("digest", ""),
             seen_at=moment(request.POST.get("seen_at", "")),
             payload=sent,
@@ -53,7 +53,7 @@ def decide(request: AuthenticatedRequest, review_id: UUID, kind: str) -> HttpRes
         raise PermissionDenied(error.message) from error
     except StaleReview as error:
         _keep(request, review, kind)
-        seen = _number(request.POST.get("item_version", ""))
+        seen = number(request.POST.get("item_version", ""))
         return answers.stale(request, review_id, error, sent, seen)
     except BadInput as error:
         _keep(request, review, kind)
@@ -74,7 +74,7 @@ def undo(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     """403, 404, 405, 409 or back to the item, which is open again."""
     access.refuse_strangers(request.user)
     review = access.review_for(request.user, review_id)
-    decision_id = _number(request.POST.get("decision", "")) or None
+    decision_id = number(request.POST.get("decision", "")) or None
     try:
         undoing.undo(review.pk, by=request.user, decision_id=decision_id)
     except NotPermitted as error:
@@ -119,7 +119,7 @@ def _preview(
     request: AuthenticatedRequest, review: Review, kind: str, sent: dict[str, Any]
 ) -> HttpResponse:
     """The form once more with what it would change, checked; nothing is decided."""
-    version = _number(request.POST.get("item_version", ""))
+    version = number(request.POST.get("item_version", ""))
     try:
         chosen = registry.find(kind)
         if wrong := seal.broken(
@@ -131,6 +131,8 @@ def _preview(
         chosen.to_verdict(review, chosen.clean(review, sent))
     except StaleReview as error:
         return answers.stale(request, review.pk, error, sent)
+    except Stale as error:
+        return answers.stale(request, review.pk, StaleReview(error.message), sent)
     except BadInput as error:
         return _again(request, review, kind, sent, error)
     sheet = page.filled(review, kind, sent)
@@ -172,7 +174,3 @@ def _no_such_decision(
         kept="Nothing was decided; the item still waits.",
         next_steps=[("Back to the item", answers.address(review))],
     )
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < 10 else 0

@@ -154,3 +154,13 @@ def test_an_operator_still_answers_in_the_inbox(client, asks):
 
     assert answered.status_code == 302
     assert Decision.objects.get().note == "Q2"
+
+
+@pytest.mark.parametrize("version", ["9" * 5000, "-1", "\u0663" * 12, "\x00", ""])
+def test_a_version_that_is_no_number_is_another_than_the_one_shown(
+    as_sam, asks, version
+):
+    sent = answer(as_sam, asks(), item_version=version, choice="Q3")
+
+    assert sent.status_code == 409
+    assert not Decision.objects.exists()

@@ -178,3 +178,11 @@ def test_a_mistake_inside_a_list_is_placed_and_located(letters):
 
     assert set(caught.value.fields) == {"arguments.boxes"}
     assert caught.value.fields["arguments.boxes"].startswith("1.kg: ")
+
+
+def test_a_preview_of_a_call_whose_tool_is_not_granted_any_more_says_so(operator):
+    review = factory.park(factory.make_run(factory.make_agent(grants={})))
+
+    answer = send(operator, review, preview="1", **EDIT)
+
+    assert answer.status_code == 409
