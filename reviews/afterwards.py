@@ -65,7 +65,8 @@ class _Now:
 def _unsure(now: datetime) -> QuerySet[Step]:
     """Checks that let something through with less confidence than is looked at.
 
-    Whatever a check stopped has a review already, under the number of its step.
+    Whatever a check stopped has a review already, under the number of its step. The
+    steps that a fork has from its original are the original's, and looked at there.
     """
     below = Coalesce(
         F("run__agent__afterwards_below"),
@@ -73,14 +74,18 @@ def _unsure(now: datetime) -> QuerySet[Step]:
         output_field=DecimalField(max_digits=4, decimal_places=3),
     )
     known = Review.objects.filter(run=OuterRef("run"), step_number=OuterRef("number"))
-    return Step.objects.filter(
-        ~Exists(known),
-        kind=StepKind.CHECK.value,
-        planned_at__gte=now - LOOK_BACK,
-        status=StepStatus.SUCCEEDED.value,
-        confidence__lt=below,
-        run__sequence__gt=F("number"),
-    ).select_related("run__agent", "run__submitter")
+    return (
+        Step.objects.filter(
+            ~Exists(known),
+            kind=StepKind.CHECK.value,
+            planned_at__gte=now - LOOK_BACK,
+            status=StepStatus.SUCCEEDED.value,
+            confidence__lt=below,
+            run__sequence__gt=F("number"),
+        )
+        .exclude(run__fork_step__gt=F("number"))
+        .select_related("run__agent", "run__submitter")
+    )
 
 
 def _described(step: Step) -> Review:

@@ -13,10 +13,11 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 
 from agentops import clock
-from runs import guidance, history, queue, states
+from runs import guidance, history, points, queue, states
 from runs.errors import BadInput, NotPermitted, Stale
 from runs.models import Agent, Run, Step, Transition
 from runs.progress import Progress
+from runs.records import BAD
 from runs.states import RunState, StepKind, StepStatus
 
 DECIDE, SEE_ALL = "reviews.decide_review", "runs.view_all_runs"
@@ -57,13 +58,14 @@ def rests(run: Run) -> bool:
     return state.is_final or state is RunState.AWAITING_HUMAN
 
 
-def points(run: Run, most: int = 50) -> list[Step]:
+def places(run: Run, most: int = 50) -> list[Step]:
     """The newest steps from which it can be done again, newest first. One query."""
     kinds = [kind.value for kind in POINTS]
     steps = run.steps.filter(kind__in=kinds).exclude(status=StepStatus.SKIPPED.value)
     return list(steps.order_by("-number")[:most])
 
 
+@points.write("fork")
 def fork(run_id: UUID, step_number: int, *, by: User) -> Run:
     """Start a run that does the numbered step anew, with all steps before it.
 
@@ -76,11 +78,12 @@ def fork(run_id: UUID, step_number: int, *, by: User) -> Run:
         lock.values_list("pk").first()
         run = Run.objects.select_related("version").get(pk=run_id)
         _check(run, step_number, by)
-        made = _create(run, step_number)
+        made = _made(run, step_number)
         _copy_steps(run, made)
         _write_moves(run, made, by)
         guidance.given_to(made, list(run.guided_by.all()))
         queue.wake()
+        points.reach("inside fork")
     return made
 
 
@@ -95,7 +98,7 @@ def _check(run: Run, number: int, by: User) -> None:
         raise BadInput({"step": "A run cannot be retried from this step."})
 
 
-def _create(run: Run, number: int) -> Run:
+def _made(run: Run, number: int) -> Run:
     now = clock.now()
     opening = history.opening(run).messages
     progress = Progress.of(opening, history.steps(run, before=number))
@@ -108,8 +111,16 @@ def _create(run: Run, number: int) -> Run:
         state=_state(run, number).value,
         plan=progress.plan_now(),
         plan_revision=progress.plan_revision,
+        had_error=_had_error(run, number),
         created_at=now,
         wake_at=now,
+    )
+
+
+def _had_error(run: Run, number: int) -> bool:
+    """Did any step fail that the fork has, too? Lists find it by that."""
+    return (
+        run.had_error and run.steps.filter(number__lt=number, status__in=BAD).exists()
     )
 
 

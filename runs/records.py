@@ -92,7 +92,7 @@ class Planned:
         )
 
 
-_BAD = frozenset({StepStatus.FAILED, StepStatus.OUTCOME_UNKNOWN})
+BAD = frozenset({StepStatus.FAILED, StepStatus.OUTCOME_UNKNOWN})
 RELEASED: dict[str, Any] = {"lease_owner": "", "lease_until": None, "wake_at": None}
 """The columns of a run that no driver has anything to do with."""
 
@@ -184,7 +184,7 @@ class Record:
     def marks(self) -> dict[str, Any]:
         """The columns by which lists find the run, where this changes them."""
         marks: dict[str, Any] = {}
-        if self.result is not None and self.result.status in _BAD:
+        if self.result is not None and self.result.status in BAD:
             marks["had_error"] = True
         if self.moves and self.moves[-1].new.is_final:
             marks["outcome"] = self.moves[-1].new.value

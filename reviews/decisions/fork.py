@@ -28,7 +28,7 @@ class ForkForm(DecisionForm):
         super().__init__(data, review=review, kind=kind)
         self.fields["step"] = forms.ChoiceField(
             label="Do again, from",
-            choices=[(s.number, _words(s)) for s in forking.points(review.run)],
+            choices=[(s.number, _words(s)) for s in forking.places(review.run)],
             help_text="A new run has all steps before it, and budgets of its own. What"
             " has been done outside is not done again. This run is aborted.",
         )

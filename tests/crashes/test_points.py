@@ -21,6 +21,7 @@ PROTOCOL = (
     "runs/services.py",
     "runs/deciding.py",
     "runs/undoing.py",
+    "runs/forking.py",
     "reviews/services.py",
     "reviews/undo.py",
 )

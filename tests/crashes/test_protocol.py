@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from reviews.models import Decision
 from runs.models import Effect, Run, Step
 from tests.crashes.source import all_points
 from tests.support import acts, databases
@@ -41,6 +42,7 @@ EFFECTS = {
     "overtaken": {"overtaken": 1},
     "changed": {"post": 1},
     "undone": {"post": 1},
+    "forked": {},
     "poison": {},
 }
 
@@ -89,6 +91,9 @@ def test_a_run_ends_as_it_should_wherever_its_process_dies(
     assert deaths, f"{point} is never reached"
     assert run
     assert effects_of(run) == EFFECTS[scenario]
+    if scenario == "forked":
+        _assert_forked(run)
+        return
     if run.state == "aborted":
         _assert_overtaken(run)
         return
@@ -102,6 +107,8 @@ def _scenario(point: str) -> str:
         return "overtaken"
     if point.endswith(UNDONE):
         return "undone"
+    if point.endswith("fork"):
+        return "forked"
     if point.endswith("show anew"):
         return "changed"
     return "poison" if point.endswith("claim poisoned") else "letters"
@@ -124,3 +131,14 @@ def _assert_overtaken(run: Run) -> None:
     """What was done stays done once, and what came too late changes nothing."""
     assert Effect.objects.get(run=run).status in {"started", "done"}
     assert not Step.objects.filter(run=run, number__gt=run.sequence).exists()
+
+
+def _assert_forked(run: Run) -> None:
+    """One run ended as the other began: there is one fork, and it did what was left."""
+    fork = Run.objects.get(forked_from=run)
+    assert (run.state, fork.state) == ("aborted", "completed")
+    assert effects_of(fork) == {"post": 1}
+    assert [d.kind for d in Decision.objects.filter(review__run=run)] == ["fork"]
+    assert not Step.objects.filter(run=run, number__gt=run.sequence).exists()
+    numbers = fork.steps.order_by("number").values_list("number", flat=True)
+    assert list(numbers) == list(range(1, fork.sequence + 1))

@@ -188,7 +188,7 @@ def test_a_decision_is_no_place_to_start_from(run, boss):
     with pytest.raises(BadInput):
         forking.fork(run.pk, decision.number, by=boss)
 
-    assert decision.number not in {step.number for step in forking.points(run)}
+    assert decision.number not in {step.number for step in forking.places(run)}
 
 
 def test_only_deciders_of_the_agent_may(done):
@@ -257,3 +257,15 @@ def test_a_run_under_way_is_refused_with_a_page(run, operator):
 
     assert answer.status_code == 409
     assert "under way" in answer.content.decode()
+
+
+@pytest.mark.parametrize(("number", "has_failed"), [(1, False), (3, True)])
+def test_a_fork_is_found_among_errors_if_a_step_it_has_failed(
+    done, boss, number, has_failed
+):
+    done.steps.filter(number=2).update(status="failed")
+    Run.objects.filter(pk=done.pk).update(had_error=True)
+
+    fork = forking.fork(done.pk, number, by=boss)
+
+    assert fork.had_error is has_failed

@@ -95,6 +95,20 @@ def test_a_check_of_this_moment_waits_for_what_comes_of_it():
     assert not Review.objects.exists()
 
 
+def test_a_check_that_a_fork_has_from_its_original_is_listed_there_alone():
+    run = factory.let_through("0.8")
+    fork = factory.make_run(run.agent, forked_from=run, root=run, fork_step=2)
+    said = {"response": factory.SAID, "confidence": Decimal("0.8")}
+    factory.add_step(fork, StepKind.CHECK, **said)
+    factory.add_step(fork, StepKind.CHECK, **said)
+    factory.add_step(fork, StepKind.TOOL)
+
+    afterwards.open_reviews()
+
+    found = Review.objects.order_by("step_number").values_list("run", "step_number")
+    assert list(found) == [(run.pk, 1), (fork.pk, 2)]
+
+
 def test_an_old_check_is_let_go():
     run = factory.let_through("0.8")
     run.steps.update(planned_at=clock.now() - timedelta(hours=2))

@@ -135,6 +135,7 @@ SCENARIOS: dict[str, tuple[Turn, ...]] = {
     "overtaken": ((("overtaken", {"what": "o"}),),),
     "changed": ((("post", {"what": "c"}),),),
     "undone": ((("post", {"what": "u"}),),),
+    "forked": ((("post", {"what": "f"}),),),
     "poison": ((("look", {"page": "p"}),),),
 }
 
@@ -186,12 +187,18 @@ class Player:
     def play(self) -> None:
         if self._is_untouched():
             self._stumble()
-        while not self._run_state().is_final:
+        while self._goes_on():
             if self._run_state() is RunState.AWAITING_HUMAN:
                 self._decide()
             elif not self._took_back():
                 wait_until(self._claim_and_advance, what="a claim", pause_s=0.002)
         leases.end(self.owner)
+
+    def _goes_on(self) -> bool:
+        """Has the run not ended? What was forked goes on as its fork."""
+        fork = Run.objects.filter(forked_from=self.run_id).first()
+        self.run_id = fork.pk if fork else self.run_id
+        return not self._run_state().is_final
 
     def _is_untouched(self) -> bool:
         run = self._run()
@@ -246,6 +253,8 @@ class Player:
             Tool.objects.update_or_create(name="post", defaults={"undo_s": window_s})
         review = Review.objects.open().get(run_id=self.run_id)
         kind, payload = _decision(self._run().park or {})
+        if self.scenario == "forked" and self._run().forked_from_id is None:
+            kind, payload = "fork", {"step": str(review.step_number)}
         with suppress(StaleReview):  # its call has changed: look again
             decide(
                 review.pk,
