@@ -113,8 +113,8 @@ def _held(review: Review, by: User, now: datetime) -> str:
     row = inbox.row(review, by, now)
     if not row.is_held or row.is_yours or review.holder is None:
         return ""
-    who = words.person(review.holder)
-    return f"{who} holds it until {review.holder_until:%H:%M} UTC."
+    who, until = words.person(review.holder), review.holder_until or now
+    return f"{who} holds it until {words.at(until, now)}."
 
 
 def _unfit(review: Review, kind: str) -> str:

@@ -8,12 +8,12 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db.models import Q
-from django.utils import timezone
 
 from agentops import clock
 from reviews.decisions import registry
 from reviews.models import Decision, Review
 from reviews.models.review import ReviewStatus
+from runs import words
 from runs.errors import Stale
 from runs.models import Run
 from runs.states import RunState
@@ -70,10 +70,8 @@ def waits_unanswered(review: Review) -> bool:
 
 def expired_words(review: Review) -> str:
     """When it expired, on the reader's clock."""
-    at = timezone.localtime(review.expires_at or review.closed_at)
-    is_today = at.date() == timezone.localtime(clock.now()).date()
-    when = f"at {at:%H:%M}" if is_today else f"on {at:%d %b} at {at:%H:%M}"
-    return f"This expired {when}, nobody answered."
+    at = cast("datetime", review.expires_at or review.closed_at)
+    return f"This expired: nobody answered by {words.at(at, clock.now())}."
 
 
 def refuse_closed(review: Review) -> NoReturn:
@@ -81,8 +79,8 @@ def refuse_closed(review: Review) -> NoReturn:
     decision = standing(review)
     if decision is not None:
         who = decision.actor.get_username()
-        words = registry.find(decision.kind).words.lower()
-        raise StaleReview(f"{who} has decided already: {words}.", decision=decision)
+        said = registry.done(decision.kind).lower()
+        raise StaleReview(f"{who} has decided already: {said}.", decision=decision)
     if review.status == ReviewStatus.OPEN.value:
         raise StaleReview("This has just changed. Look at it again.")
     if review.status == ReviewStatus.EXPIRED.value:
@@ -107,6 +105,5 @@ def refuse_if_held(review: Review, by: User, now: datetime) -> None:
     if not is_held_by_another(review, by, now):
         return
     holder, until = cast("User", review.holder), cast("datetime", review.holder_until)
-    at = timezone.localtime(until).strftime("%H:%M %Z")
-    words = f"{holder.get_username()} is working on this until {at}."
-    raise StaleReview(words, holder=holder)
+    who, at = holder.get_username(), words.at(until, now)
+    raise StaleReview(f"{who} is working on this until {at}.", holder=holder)

@@ -115,8 +115,8 @@ def _decision(review: Review, by: User, decision_id: int | None) -> Decision:
 
 def _too_late(decision: Decision) -> str:
     if decision.effective_at <= decision.decided_at:
-        words = registry.find(decision.kind).words.lower()
-        return f"This took effect at once and cannot be taken back: {words}."
+        said = registry.done(decision.kind).lower()
+        return f"This took effect at once and cannot be taken back: {said}."
     return undoing.TOO_LATE
 
 

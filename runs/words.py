@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
+from django.utils import timezone
+
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 JUST_NOW_S = 10
 A_MONTH_S = 30 * DAY
@@ -81,6 +83,14 @@ def ago(moment: datetime | None, now: datetime) -> str:
     if HOUR <= seconds < DAY:
         return f"{int(seconds // HOUR)} h ago"
     return f"{coarse(seconds)} ago"
+
+
+def at(moment: datetime, now: datetime) -> str:
+    """14:32 CET on the reader's clock; 29 Nov, 14:32 CET if that is another day."""
+    here = timezone.localtime(moment)
+    time = f"{here:%H:%M} {here.tzname()}"
+    is_today = here.date() == timezone.localtime(now).date()
+    return time if is_today else f"{here.day} {here:%b}, {time}"
 
 
 def left(deadline: datetime, now: datetime) -> str:

@@ -15,12 +15,14 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils import timezone
 
+from agentops import clock
 from agentops.conf import product
 from reviews.decisions import registry
 from reviews.models import Notification, Review
 from reviews.models.review import ReviewStatus
 from reviews.notifiers import events, phrases
 from reviews.notifiers.phrases import Call
+from runs import words
 from runs.models import Run
 from runs.states import ParkReason
 
@@ -103,7 +105,8 @@ def _of_review(review: Review, *, event: str, lead: str = "") -> Message:
     reason = ParkReason(review.reason)
     what = phrases.what(review)
     due_at = timezone.localtime(review.due_at)
-    subject = f"{what}: {reason.label.lower()}, {review.risk} risk, due {_time(due_at)}"
+    due = words.at(due_at, clock.now())
+    subject = f"{what}: {reason.label.lower()}, {review.risk} risk, due {due}"
     return Message(
         event=event,
         key=_key(review),
@@ -245,13 +248,13 @@ _SUMS = {
 
 def _summed_up(said: Sequence[Message]) -> Message:
     first = said[0]
-    words = _SUMS[first.event].format(len(said))
+    sum_of_all = _SUMS[first.event].format(len(said))
     to_decide = first.event in (*events.TO_DECIDE, events.CLOSED)
     return Message(
         event=first.event,
         key=first.key,
-        subject=words,
-        what=words,
+        subject=sum_of_all,
+        what=sum_of_all,
         link=_link("reviews:inbox" if to_decide else "runs:list"),
         does="Open the inbox" if to_decide else "See the runs",
         after="Opening a link decides nothing." if to_decide else "",
@@ -263,13 +266,6 @@ def _summed_up(said: Sequence[Message]) -> Message:
 
 def _key(review: Review) -> str:
     return f"review:{review.pk}"
-
-
-def _time(due_at: datetime) -> str:
-    """The time of day; with the date if it is another day."""
-    at = f"{due_at:%H:%M} {due_at.tzname()}"
-    today = timezone.localdate()
-    return at if due_at.date() == today else f"{due_at:%-d %b}, {at}"
 
 
 def _link(name: str, pk: UUID | None = None) -> str:

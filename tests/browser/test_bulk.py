@@ -147,7 +147,7 @@ def test_what_another_person_decides_in_between_stays_selected_and_is_told(
         ana.locator("[data-final]").click()
         expect(ana.get_by_role("heading", level=1)).to_have_text("3 of 4 decided")
         failed = ana.get_by_role("region", name="Not decided")
-        expect(failed).to_contain_text("ben has decided already: reject")
+        expect(failed).to_contain_text("ben has decided already: rejected")
         expect(failed.get_by_role("checkbox")).to_be_checked()
         assert barriers(ana) == []
         failed.get_by_role("button", name="Look at them again").click()

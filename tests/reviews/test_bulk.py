@@ -90,7 +90,7 @@ def test_other_words_on_what_is_decided_are_told_who_was_first(ana, ben, agent):
     (others,) = decide([review], ben)
 
     assert mine.decision is others.decision is None
-    assert others.why_not == "ana has decided already: approve."
+    assert others.why_not == "ana has decided already: approved."
 
 
 def test_a_stale_version_a_wrong_digest_and_a_held_item_are_not_decided(

@@ -299,7 +299,7 @@ def test_what_failed_stays_selected_with_why(client, ana, agent):
     assert "4 of 5 decided" in text_of(page)
     (failed,) = page.context["failed"]
     assert failed.review.pk == reviews[1].pk
-    assert failed.why_not == "ben has decided already: reject."
+    assert failed.why_not == "ben has decided already: rejected."
     assert f'value="{reviews[1].pk}" checked' in page.content.decode()
 
 

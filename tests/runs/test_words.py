@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from django.utils import timezone
 
 from runs import words
 
@@ -74,3 +75,9 @@ def test_a_deadline_says_what_is_left_or_by_how_much_it_is_missed():
 def test_percent_keeps_a_digit_only_where_there_is_one():
     assert words.percent(0.62) == "62 %"
     assert words.percent(Decimal("0.995")) == "99.5 %"
+
+
+def test_a_moment_is_told_on_the_readers_clock_with_its_day_if_that_is_another():
+    with timezone.override("Europe/Vienna"):
+        assert words.at(NOW, NOW) == "15:00 CET"
+        assert words.at(NOW + timedelta(hours=10), NOW) == "30 Nov, 01:00 CET"
