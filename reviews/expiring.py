@@ -17,7 +17,7 @@ from agentops import clock, log
 from reviews import deadlines, drift, ranking, telling
 from reviews.models import Note, Review
 from reviews.models.desk import NoteKind
-from reviews.models.review import ReviewKind, ReviewQuerySet, ReviewStatus, Risk
+from reviews.models.review import ReviewQuerySet, ReviewStatus, Risk
 from reviews.rights import may_decide
 from reviews.stale import (
     StaleReview,
@@ -52,8 +52,8 @@ def expire() -> dict[str, int]:
 
 
 def _due() -> ReviewQuerySet:
-    waiting = Review.objects.open().filter(kind=ReviewKind.WAITING.value)
-    return waiting.filter(expires_at__isnull=False, expires_at__lte=clock.now())
+    ended = Review.objects.open().filter(expires_at__lte=clock.now())
+    return ended.filter(expires_at__isnull=False)  # as the index says it
 
 
 def _expire(review_id: UUID, run_id: UUID) -> bool:

@@ -14,7 +14,7 @@ from django.db.models.functions import RowNumber
 from agentops.conf import product
 from reviews import alike
 from reviews.models import Review
-from reviews.models.review import ReviewKind, ReviewQuerySet
+from reviews.models.review import ReviewQuerySet
 from runs.canonical import Json, shorten
 from runs.states import ParkReason
 from runs.tools.base import titled
@@ -44,7 +44,7 @@ class Group:
 
 def decidable(user: User) -> ReviewQuerySet:
     """What waits and the person may decide on, whoever holds it now."""
-    waiting = Review.objects.visible_to(user).open().filter(kind=ReviewKind.WAITING)
+    waiting = Review.objects.visible_to(user).open()
     if product().allow_self_decision:
         return waiting
     own = Q(run__submitter=user) & Q(run__agent__allow_self_decision=False)

@@ -14,7 +14,8 @@ def may_decide(
 ) -> str:
     """Why the person may not decide on the review, or "" if they may.
 
-    With `kind`: whether they may decide just so. A query asks whether they may see it, unless it was just found by that.
+    With `kind`: whether they may decide just so. A query asks whether they may see
+    it, unless `is_seen`: it was just found by that.
     """
     if kind == "answer" and may_answer(user, review):
         return ""

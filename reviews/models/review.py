@@ -80,7 +80,8 @@ class Review(models.Model):
     `proposal` is the call as it would run: {"tool", "arguments", "call_id", "key",
     "effect", "occurrence"}, or {}. `seal` maps what must not change until it runs to
     a digest. `version` grows with each change that a decision must have seen.
-    `agent` is the run's, so that who may see what needs no join. `tool` names the call's tool, "" for none; `shape` is one digest for look-alikes.
+    `agent` is the run's, so that who may see what needs no join. `tool` names the
+    call's tool, "" for none; `shape` is one digest for look-alikes.
     The inbox is ordered by `rank_at`, the time at which the item counts as due once
     what is at `stakes` ([{"label", "points"}], see `reviews.ranking`) is weighed in.
     From `expires_at` on nobody may decide any more; None means never.
