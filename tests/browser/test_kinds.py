@@ -171,7 +171,6 @@ def test_guidance_is_kept_and_a_retried_run_has_nothing_done_twice(
     with visit(chromium, project, "operator", theme="dark") as page:
         open_sheet(page, Review.objects.get(run=fork), RETRY)
         sheet(page, "fork").get_by_label("Do again, from").select_option("9")
-        page.wait_for_timeout(SETTLED_MS)
         sheet(page, "fork").get_by_role("button", name=RETRY).click()
         page.locator(".bar-done").wait_for()
         expect(page.locator(".bar-done")).to_contain_text("Forked by you")

@@ -21,7 +21,6 @@ WAYS: list[tuple[Theme, dict[str, int]]] = [
     ("dark", NARROW),
 ]
 SOON_MS = 20_000
-SETTLED_MS = 350  # a sheet sends nothing before it has been open for a moment
 PARTS = ("why", "what", "happened-title", "like", "budget", "notes-title")
 
 
@@ -133,7 +132,6 @@ def reject(page: Page) -> None:
     page.keyboard.press("r")
     sheet = page.locator("#decide-reject")
     sheet.get_by_label("In your own words").fill("Wrong quarter.")
-    page.wait_for_timeout(SETTLED_MS)
     page.keyboard.press("Control+Enter")
     expect(page.locator(".bar-done")).to_contain_text("Rejected by you")
 
