@@ -93,6 +93,7 @@ VENDOR_QUESTION: dict[str, Any] = {
     " with ask_human which one is meant, giving their titles as options; never guess."
     " Answer from that contract alone, in a few lines of markdown.",
     "grants": {**READS, "ask_human": {"policy": "auto"}},
+    "submitter_answers": True,
     "review_when": [],
     "input_schema": {
         "type": "object",
