@@ -25,7 +25,7 @@ from runs import words
 from runs.standing import BAD_REASONS
 from runs.states import ParkReason
 
-ROWS = 50
+ROWS = 25
 MOST_ROWS = 500
 MOST_NEWS = 99
 

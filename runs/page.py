@@ -53,7 +53,7 @@ def of(run: Run, user: User, first: int | None = None) -> dict[str, Any]:
         "effects": effects(run),
         "forks": list(run.copies.order_by("created_at")[:MOST_FORKS]),
         "may_fork": may_fork(run, user),
-        "facts": _facts(run, steps),
+        "facts": _facts(run, steps, tries),
         "is_parked": state is RunState.AWAITING_HUMAN,
         "is_final": state.is_final,
         "is_active": state.is_active,
@@ -191,13 +191,13 @@ def _ending(run: Run) -> Transition | None:
     return Transition.objects.filter(run=run).order_by("-id").first()
 
 
-def _facts(run: Run, steps: list[Step]) -> dict[str, Any]:
-    config = run.version.config
+def _facts(run: Run, steps: list[Step], tries: list[Attempt]) -> dict[str, Any]:
+    config, is_whole = run.version.config, len(steps) == run.sequence
     return {
         "model": model_words(config.get("model", ""), steps),
         "check_model": model_words(config.get("check_model", ""), []),
         "waited_s": run.waited_ms / 1000,
-        "retries": Attempt.objects.filter(run=run).count(),
+        "retries": len(tries) if is_whole else run.attempts.count(),
     }
 
 
