@@ -20,7 +20,7 @@ from runs.states import ParkReason
 from runs.tools.base import titled
 
 SHOWN = 3
-COMPARED = 200
+COMPARED = 60
 FORMS = frozenset(
     {ParkReason.QUESTION, ParkReason.BUDGET, ParkReason.OUTCOME_UNKNOWN}
 )  # fmt: skip

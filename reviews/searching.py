@@ -20,7 +20,7 @@ MAX_REMEMBERED = 2_000
 
 def search(reviews: ReviewQuerySet, text: str) -> ReviewQuerySet:
     """Those that hold every word of `text`, upper and lower case alike."""
-    return searching.matching(reviews, text)
+    return searching.matching(reviews, text, is_stored=True)
 
 
 def text_of(run: Run, park: Mapping[str, Json]) -> str:

@@ -36,8 +36,21 @@ class _Words(Func):
     output_field = models.TextField()
 
 
-def matching(rows: R, text: str) -> R:
-    """Those that have every word of `text`; none if it has no word at all."""
+class _Stored(Func):
+    """The column of words that the database keeps, which Django does not know."""
+
+    output_field = models.TextField()
+
+    def as_sql(self, *args: Any, **kwargs: Any) -> Any:
+        sql, values = super().as_sql(*args, **{**kwargs, "template": "%(expressions)s"})
+        return sql.replace(f'"{COLUMN}"', '"words"'), values
+
+
+def matching(rows: R, text: str, *, is_stored: bool = False) -> R:
+    """Those that have every word of `text`; none if it has no word at all.
+
+    `is_stored` tells that PostgreSQL keeps the words, in a column beside the text.
+    """
     words = words_of(text)
     if not words:
         return rows.none()
@@ -46,7 +59,8 @@ def matching(rows: R, text: str) -> R:
             *[Q(**{f"{COLUMN}__icontains": word.lower()}) for word in words]
         )
     query = SearchQuery(prefixes(words), config="simple", search_type="raw")
-    return rows.filter(_Has(_Words(F(COLUMN)), query))
+    words_of_row = _Stored(F(COLUMN)) if is_stored else _Words(F(COLUMN))
+    return rows.filter(_Has(words_of_row, query))
 
 
 def words_of(text: str) -> list[str]:
