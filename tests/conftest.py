@@ -49,19 +49,34 @@ def pytest_collection_modifyitems(
 ) -> None:
     for item in items:
         _skip_what_was_not_asked_for(item, config)
-        if item.get_closest_marker("browser") or item.get_closest_marker("process"):
+        if item.get_closest_marker("process"):
             item.add_marker(pytest.mark.xdist_group("processes"))
+        elif item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.split("::")[0]))
 
 
 def _skip_what_was_not_asked_for(item: pytest.Item, config: pytest.Config) -> None:
     if item.get_closest_marker("postgres") and config.getoption("--db") == "sqlite":
         item.add_marker(pytest.mark.skip(reason="needs PostgreSQL (--db postgres)"))
-    if item.get_closest_marker("once") and config.getoption("--db") != "sqlite":
+    if _asks_no_database(item) and config.getoption("--db") != "sqlite":
         item.add_marker(pytest.mark.skip(reason="asks no database (--db sqlite)"))
     if _is_browser_alone(item) and config.getoption("--db") != "sqlite":
         item.add_marker(pytest.mark.skip(reason="the page is the same on SQLite"))
     if item.get_closest_marker("bench") and "bench" not in config.getoption("-m"):
         item.add_marker(pytest.mark.skip(reason="measures (-m bench)"))
+
+
+def _asks_no_database(item: pytest.Item) -> bool:
+    """Marked so, or seen by its marks and fixtures: one database is enough for it."""
+    marks = {mark.name for mark in item.iter_markers()}
+    if "once" in marks:
+        return True
+    fixtures = set(getattr(item, "fixturenames", ()))
+    return not (marks & _ASKING or fixtures & _DATABASES)
+
+
+_ASKING = {"django_db", "process", "browser", "postgres"}
+_DATABASES = {"db", "transactional_db", "django_db_blocker", "live_project"}
 
 
 def _is_browser_alone(item: pytest.Item) -> bool:

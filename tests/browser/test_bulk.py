@@ -19,7 +19,7 @@ from tests.browser.visit import NARROW, WIDE, barriers, sideways, visit
 from tests.support import factory, lookalikes
 from tests.support.project import LiveProject
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("processes")]
+pytestmark = pytest.mark.browser
 
 FETCH = "http_request"
 

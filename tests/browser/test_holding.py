@@ -13,7 +13,7 @@ from tests.browser.visit import barriers, visit
 from tests.support.project import LiveProject
 from tests.support.wait import wait_until
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("processes")]
+pytestmark = pytest.mark.browser
 
 SHORT_S = 6.0
 

@@ -15,7 +15,7 @@ from tests.browser.story import set_the_scene
 from tests.browser.visit import NARROW, barriers, sideways, visit
 from tests.support.project import LiveProject
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("processes")]
+pytestmark = pytest.mark.browser
 
 SOON_MS = 15_000
 PAGE_OVERFLOW = "document.documentElement.scrollHeight - innerHeight"
@@ -86,7 +86,7 @@ def test_what_one_decides_turns_grey_for_the_other_and_stays(
 def test_only_the_regions_scroll_and_the_heads_stay_in_sight(
     chromium: Browser, desk: LiveProject
 ) -> None:
-    names = [f"person{number}@example.com" for number in range(30)]
+    names = [f"person{number}@example.com" for number in range(20)]
     last = [scene.letter(name, minutes_left=100) for name in names][-1]
 
     with visit(chromium, desk, "operator") as page:
@@ -223,18 +223,18 @@ def test_who_is_signed_out_meanwhile_is_told_and_keeps_the_page(
 def test_a_long_list_goes_on_when_asked_and_stays_whole(
     chromium: Browser, desk: LiveProject
 ) -> None:
-    for number in range(53):
+    for number in range(28):
         scene.letter(f"person{number}@example.com", minutes_left=100 + number)
 
     with visit(chromium, desk, "operator") as page:
         page.goto("/reviews/")
-        expect(page.locator("[data-row]")).to_have_count(50)
+        expect(page.locator("[data-row]")).to_have_count(25)
         page.get_by_role("link", name="Show more").click()
-        expect(page.locator("[data-row]")).to_have_count(53)
-        expect(row(page, "person50@").locator("a")).to_be_focused()
+        expect(page.locator("[data-row]")).to_have_count(28)
+        expect(row(page, "person25@").locator("a")).to_be_focused()
         scene.letter("late@example.com", minutes_left=5)
         page.get_by_role("link", name="1 new, show it").click(timeout=SOON_MS)
-        expect(page.locator("[data-row]")).to_have_count(54)
+        expect(page.locator("[data-row]")).to_have_count(29)
 
 
 def test_the_reader_s_place_outlives_a_refresh(

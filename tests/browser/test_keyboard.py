@@ -13,7 +13,7 @@ from tests.browser.story import NOTE, park
 from tests.browser.visit import barriers, visit
 from tests.support.project import LiveProject
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("processes")]
+pytestmark = pytest.mark.browser
 
 A_WHILE_MS = 30_000
 

@@ -15,7 +15,7 @@ from tests.browser.visit import NARROW, barriers, sideways, visit
 from tests.support.project import LiveProject
 from tests.support.wait import wait_until
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("processes")]
+pytestmark = pytest.mark.browser
 
 SETTLED_MS = 350  # a sheet sends nothing before it has been open for a moment
 SUPPLY, PLAN = "Supply the result", "Edit the plan"

@@ -11,7 +11,7 @@ from tests.browser.visit import NARROW, WIDE, Theme, barriers, sideways, visit
 from tests.support.project import LiveProject
 from tests.support.services import Services
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("processes")]
+pytestmark = pytest.mark.browser
 
 PROFILE = "/reviews/profile/"
 WAYS: list[tuple[Theme, dict[str, int]]] = [("light", NARROW), ("dark", WIDE)]

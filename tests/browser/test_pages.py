@@ -19,7 +19,7 @@ from tests.browser.visit import (
 )
 from tests.support.project import LiveProject
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("processes")]
+pytestmark = pytest.mark.browser
 
 WAYS: list[tuple[Theme, dict[str, int]]] = [("light", NARROW), ("dark", WIDE)]
 

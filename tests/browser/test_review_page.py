@@ -11,7 +11,7 @@ from tests.browser.story import Story, tell
 from tests.browser.visit import NARROW, Theme, barriers, sideways, visit
 from tests.support.project import LiveProject
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("processes")]
+pytestmark = pytest.mark.browser
 
 DESK = {"width": 1440, "height": 900}
 WAYS: list[tuple[Theme, dict[str, int]]] = [

@@ -82,7 +82,7 @@ def submit(page: Page, url: str) -> Run:
 def approve(page: Page, url: str) -> None:
     page.goto(f"{url}/reviews/")
     page.get_by_role("link", name="Send e-mail to analytics@company.com").click()
-    page.get_by_role("link", name="Open", exact=False).first.click()
+    page.locator("[data-go='open']").click()
     page.wait_for_url(re.compile(r"/reviews/[0-9a-f-]{36}/"))
     page.keyboard.press("a")
     page.get_by_role("textbox", name="Note to the agent").fill(NOTE)

@@ -15,7 +15,7 @@ from tests.browser.visit import NARROW, WIDE, barriers, sideways, visit
 from tests.support import factory
 from tests.support.project import LiveProject
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("processes")]
+pytestmark = pytest.mark.browser
 
 TASK = "Mail the revenue of Q3 2024 to analytics@company.com."
 BODY = (
