@@ -6,9 +6,8 @@ BIN := .venv/bin
 LOCKS := requirements/base.txt requirements/dev.txt
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
-# Workers of the test run; 0 runs in one process. Browser tests mostly wait, so two
-# cores carry four.
-JOBS ?= 4
+# Workers of the test run; 0 runs in one process.
+JOBS ?= 2
 ARGS ?=
 
 .DEFAULT_GOAL := help

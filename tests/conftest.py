@@ -52,6 +52,7 @@ def pytest_collection_modifyitems(
         if item.get_closest_marker("process"):
             item.add_marker(pytest.mark.xdist_group("processes"))
         elif item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.flaky(reruns=1))  # said in the report
             item.add_marker(pytest.mark.xdist_group(item.nodeid.split("::")[0]))
 
 
