@@ -16,7 +16,7 @@ from tests.support.project import LiveProject
 
 pytestmark = pytest.mark.browser
 
-A_WHILE_MS = 30_000
+A_WHILE_MS = 75_000  # an idle worker notices by the sweep, once a minute
 UNDO = "Undo"
 
 
