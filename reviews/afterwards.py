@@ -7,7 +7,6 @@ the agent's number (`Agent.afterwards_below`), else the product's; 0 is none.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -46,20 +45,12 @@ def open_reviews() -> dict[str, int]:
 
 def register_timer() -> None:
     """Called once, when the apps are ready."""
-    timers.register(OPEN, _Now().is_due)
+    timers.register(OPEN, timers.seldom(is_due, EVERY_S))
 
 
-class _Now:
-    """Asks the database only now and then: nothing waits for these."""
-
-    def __init__(self) -> None:
-        self._next = 0.0
-
-    def is_due(self) -> bool:
-        if time.monotonic() < self._next:
-            return False
-        self._next = time.monotonic() + EVERY_S
-        return _unsure(clock.now()).exists()
+def is_due() -> bool:
+    """Asked only now and then: nothing waits for these."""
+    return _unsure(clock.now()).exists()
 
 
 def _unsure(now: datetime) -> QuerySet[Step]:
@@ -144,5 +135,5 @@ def _title(run: Run, step: Step) -> str:
         return subject(run.task)
     try:
         return tools.get(name).words((step.request or {}).get("arguments") or {})
-    except (KeyError, LookupError, TypeError, ValueError):
+    except KeyError:
         return titled(name)

@@ -6,7 +6,6 @@ see, nothing else.
 
 from __future__ import annotations
 
-import time
 from uuid import UUID
 
 from django.db import transaction
@@ -44,24 +43,16 @@ def sweep() -> dict[str, int]:
 def register_timers() -> None:
     """Called once, when the apps are ready."""
     timers.register(DELIVER, is_delivery_due)
-    timers.register(SWEEP, _SweepClock().is_due)
+    timers.register(SWEEP, timers.seldom(is_sweep_due, SWEEP_EVERY_S))
 
 
 def is_delivery_due() -> bool:
     return outbox.due(clock.now()).exists()
 
 
-class _SweepClock:
-    """Asks the database only now and then: the signal opens reviews at once."""
-
-    def __init__(self) -> None:
-        self._next = 0.0
-
-    def is_due(self) -> bool:
-        if time.monotonic() < self._next:
-            return False
-        self._next = time.monotonic() + SWEEP_EVERY_S
-        return _unreviewed().exists()
+def is_sweep_due() -> bool:
+    """Asked only now and then: the signal opens reviews at once."""
+    return _unreviewed().exists()
 
 
 def _unreviewed() -> QuerySet[Run]:

@@ -33,6 +33,20 @@ def register(task: str, is_due: Callable[[], bool]) -> None:
     _timers[task] = is_due
 
 
+def seldom(is_due: Callable[[], bool], every_s: float) -> Callable[[], bool]:
+    """Asks `is_due` at most once in `every_s` seconds; in between nothing is due."""
+    next_at = 0.0
+
+    def asked() -> bool:
+        nonlocal next_at
+        if time.monotonic() < next_at:
+            return False
+        next_at = time.monotonic() + every_s
+        return is_due()
+
+    return asked
+
+
 class Poll:
     """One asker's view: what it sent lately is not sent again."""
 

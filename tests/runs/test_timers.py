@@ -50,3 +50,16 @@ def test_a_lost_database_is_the_askers_trouble():
 
     with pytest.raises(OperationalError):
         timers.Poll()()
+
+
+def test_a_seldom_timer_is_asked_once_in_a_while():
+    answers = iter([True])
+    is_due = timers.seldom(lambda: next(answers), 15.0)
+
+    assert [is_due(), is_due()] == [True, False]
+
+
+def test_a_seldom_timer_is_asked_again_later():
+    is_due = timers.seldom(lambda: True, 0.0)
+
+    assert [is_due(), is_due()] == [True, True]
