@@ -190,7 +190,8 @@ def test_a_lost_connection_is_tried_again(
 def _end_the_sleeping(server: str) -> None:
     sql = (
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-        " WHERE pid <> pg_backend_pid() AND wait_event = 'PgSleep'"
+        " WHERE datname = current_database() AND wait_event = 'PgSleep'"
+        " AND pid <> pg_backend_pid()"
     )
     with psycopg.connect(server, autocommit=True) as connection:
         wait_until(lambda: connection.execute(sql.encode()).fetchall())
