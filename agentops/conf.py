@@ -75,6 +75,10 @@ class Product:
     drive_slice_s: float = 900.0
     drain_s: float = 5.0
 
+    # Signing in: wrong passwords before one has to wait, and for how long
+    sign_in_tries: int = 5
+    sign_in_lock_s: float = 900.0
+
     # Where people find the pages; the links in mails begin with it
     base_url: str = "http://127.0.0.1:8000"
 

@@ -65,11 +65,12 @@ class WithoutTraceback(logging.Filter):
 class AnswersAreNoNews(logging.Filter):
     """A refused form (422) and a decision that came second (409) are no warnings.
 
-    Django logs each as one; they are told of as they are where INFO is wanted.
+    Django logs each as one; they are told of as they are where INFO is wanted. Of too
+    many tries (429) `agentops.throttle` has told.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if getattr(record, "status_code", 0) not in {409, 422}:
+        if getattr(record, "status_code", 0) not in {409, 422, 429}:
             return True
         record.levelno, record.levelname = logging.INFO, "INFO"
         return logging.getLogger().level <= logging.INFO
@@ -114,6 +115,8 @@ def config() -> dict[str, Any]:
             "django-q": {"level": "WARNING"},
             "django.request": {"filters": ["answers"]},
             "django.security.DisallowedHost": {"filters": ["without traceback"]},
+            # `agentops.throttle` says what matters of it in one line.
+            "axes": {"level": "ERROR"},
             "httpx2": {"level": "WARNING"},
             "httpcore2": {"level": "WARNING"},
             "openai": {"level": "WARNING"},

@@ -37,6 +37,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "django_q",
     "csp",
+    "axes",
     *env.words("AGENTOPS_APPS"),
 ]
 
@@ -54,6 +55,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "reviews.middleware.in_their_time",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "agentops.urls"
@@ -140,6 +142,20 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 
+# Too many tries: `agentops.throttle` says what that is
+AXES_HANDLER = "agentops.throttle.Handler"
+AXES_LOCKOUT_PARAMETERS = "agentops.throttle.together"
+AXES_FAILURE_LIMIT = "agentops.throttle.tries"
+AXES_COOLOFF_TIME = "agentops.throttle.lock"
+AXES_CLIENT_IP_CALLABLE = "agentops.throttle.address"
+AXES_LOCKOUT_CALLABLE = "agentops.throttle.locked_out"
+AXES_RESET_ON_SUCCESS = True
+# Who goes on trying does not put the end off: it is known from the start.
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+
 # Time and words
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = env.text("TIME_ZONE", "UTC")
@@ -155,9 +171,8 @@ SECURE_HSTS_PRELOAD = env.flag("SECURE_HSTS_PRELOAD")
 # Both bind hosts that are not ours, so a site may well leave them off.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
-SECURE_PROXY_SSL_HEADER = (
-    ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("AGENTOPS_BEHIND_PROXY") else None
-)
+BEHIND_PROXY = env.flag("AGENTOPS_BEHIND_PROXY")
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 SESSION_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_NAME = "agentops_session"
 CSRF_COOKIE_SECURE = HTTPS

@@ -16,7 +16,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("demo/mail/", views.demo_mail, name="demo-mail"),
     path("runs/", include("runs.urls")),
     path("reviews/", include("reviews.urls")),
+    path("admin/login/", views.admin_sign_in),
     path("admin/", admin.site.urls),
     path("accounts/login/", views.SignIn.as_view(), name="login"),
+    path("accounts/password_reset/", views.ResetPassword.as_view()),
     path("accounts/", include("django.contrib.auth.urls")),
 ]

@@ -5,17 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth import get_user_model, login
-from django.contrib.auth.views import LoginView
+from django.contrib.auth.forms import PasswordResetForm
+from django.contrib.auth.views import (
+    LoginView,
+    PasswordResetView,
+    redirect_to_login,
+)
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.templatetags.static import static
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
-from agentops import demo, mail
+from agentops import demo, mail, throttle
 from agentops.http import AuthenticatedRequest, signed_in
+from runs import queue
 
 A_YEAR_S = 365 * 86_400
+MAIL_A_LINK = "agentops.tasks.mail_a_link"
 PREFERENCES = {"theme": ("system", "light", "dark")}
 
 
@@ -66,6 +74,24 @@ class SignIn(LoginView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         samples = demo.SIGN_INS if demo.is_on() else {}
         return super().get_context_data(samples=samples, **kwargs)
+
+
+def admin_sign_in(request: HttpRequest) -> HttpResponse:
+    """There is one door: who is not signed in goes there, and comes back."""
+    if request.user.is_authenticated and not request.user.is_staff:
+        raise PermissionDenied("The admin pages are for people with staff status.")
+    return redirect_to_login(_safe(request, request.GET.get("next", "/admin/")))
+
+
+class ResetPassword(PasswordResetView):
+    """Django's; the answer is the same, and as quick, whether there is such a person."""
+
+    def form_valid(self, form: PasswordResetForm) -> HttpResponse:
+        address = form.cleaned_data["email"].casefold()
+        if refused := throttle.refuse(self.request, f"a link for {address}"):
+            return refused
+        queue.enqueue(MAIL_A_LINK, address)
+        return redirect(self.get_success_url())
 
 
 @require_POST

@@ -1,19 +1,27 @@
-"""Signing in by name and password, with fewer questions to the database per page."""
+"""Signing in by name and password, throttled, with few questions to the database."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from axes.backends import AxesStandaloneBackend
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import Permission, User
 from django.db.models import Q
 
 
-class Backend(ModelBackend):
+class Backend(AxesStandaloneBackend, ModelBackend):  # type: ignore[misc] # untyped
     """Django's own, with the person's profile and all their rights in a query each.
 
     A page asks for both every time; Django would take two more queries.
     """
+
+    def authenticate(
+        self, request: Any, username: Any = None, password: Any = None, **kwargs: Any
+    ) -> Any:
+        """None for a wrong password; raises PermissionDenied where a lock holds."""
+        super().authenticate(request, username, password, **kwargs)
+        return ModelBackend.authenticate(self, request, username, password, **kwargs)
 
     def get_user(self, user_id: int) -> User | None:
         found = User.objects.select_related("profile").filter(pk=user_id).first()

@@ -102,7 +102,7 @@ def test_the_admin_works_under_the_policy(live_server, chromium, admin_user):
     page.goto(f"{live_server.url}/admin/")
     page.fill("#id_username", admin_user.username)
     page.fill("#id_password", "password")
-    page.click("[type=submit]")
+    page.get_by_role("button", name="Sign in").click()
     page.goto(f"{live_server.url}/admin/auth/user/add/")
 
     assert page.inner_text("#content h1") == "Add user"
