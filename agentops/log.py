@@ -10,6 +10,7 @@ the block and for nothing else, and blocks within blocks add up.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,6 +21,8 @@ from agentops import env
 
 KEYS = ("run", "step", "attempt")
 FORMATS = ("plain", "json")
+
+_STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 _nothing: Mapping[str, str] = MappingProxyType({})
 _bound: ContextVar[Mapping[str, str]] = ContextVar("agentops_log", default=_nothing)
@@ -52,6 +55,19 @@ class ContextFilter(logging.Filter):
             if not hasattr(record, key):
                 setattr(record, key, values.get(key, "-"))
         return True
+
+
+class OneLine(logging.Formatter):
+    """What models, tools and networks say cannot begin a line of its own, nor steer
+    the terminal it is read in."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
+        record.message = _STEERING.sub(_spelt, record.message)
+        return super().formatMessage(record)
+
+
+def _spelt(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
 
 
 class WithoutTraceback(logging.Filter):
@@ -91,7 +107,8 @@ def config() -> dict[str, Any]:
         },
         "formatters": {
             "plain": {
-                "format": "{asctime} {levelname} {name} "
+                "()": "agentops.log.OneLine",
+                "fmt": "{asctime} {levelname} {name} "
                 "run={run} step={step} attempt={attempt} {message}",
                 "style": "{",
             },

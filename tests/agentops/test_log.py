@@ -110,3 +110,22 @@ def test_where_only_warnings_are_wanted_a_refused_form_is_no_line(monkeypatch):
     record = logging.makeLogRecord({"levelno": logging.WARNING, "status_code": 422})
 
     assert not log.AnswersAreNoNews().filter(record)
+
+
+@pytest.mark.parametrize(
+    "word", ["a\nb", "a\r\nb", "a\x1b[2Jb", "a\u202eb", "a\u2028b"]
+)
+def test_what_others_say_begins_no_line_and_steers_no_terminal(monkeypatch, word):
+    out = StringIO()
+    monkeypatch.setenv("AGENTOPS_LOG", "plain")
+    made = logging.config.DictConfigurator(log.config())
+    handler = logging.StreamHandler(out)
+    handler.addFilter(log.ContextFilter())
+    handler.setFormatter(made.configure_formatter(log.config()["formatters"]["plain"]))
+    logger = logging.Logger("test")  # noqa: LOG001 - of this test alone
+    logger.addHandler(handler)
+
+    logger.info("echo failed: %s", word)
+
+    (line,) = out.getvalue().splitlines()
+    assert line.endswith(word.encode("unicode_escape").decode())
