@@ -81,12 +81,20 @@ def money(name: str, default: Decimal) -> Decimal:
     return value
 
 
-def words(name: str, default: Sequence[str] = ()) -> list[str]:
-    """A list divided by commas; spaces around the parts are dropped."""
+def words(
+    name: str, default: Sequence[str] = (), *, among: Sequence[str] = ()
+) -> list[str]:
+    """A list divided by commas; spaces around the parts are dropped.
+
+    Each part has to be one of `among`, if there are any.
+    """
     raw = text(name)
     if not raw:
         return list(default)
-    return [part.strip() for part in raw.split(",") if part.strip()]
+    parts = [part.strip() for part in raw.split(",") if part.strip()]
+    if among and not set(parts) <= set(among):
+        raise _wrong(name, "some of " + ", ".join(among), raw)
+    return parts
 
 
 def choice(name: str, default: str, *, among: Sequence[str]) -> str:

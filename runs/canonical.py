@@ -26,6 +26,10 @@ MAX_NODES = 500_000
 """Values within one value: lists that hold each other twice grow without end."""
 MAX_BITS = 4096
 """Of an integer; neither Python nor a database gladly takes more digits than that."""
+MAX_DIGITS = 1233
+"""As many as `MAX_BITS` always hold."""
+MAX_ARGUMENTS = 100_000
+"""Characters of one call's arguments: they are sent back with every later request."""
 QUOTE = 500
 
 Json: TypeAlias = Any
@@ -149,9 +153,13 @@ def shorten(text: str, limit: int = QUOTE) -> str:
 
 
 def loads(text: str) -> Json:
-    """Strict JSON: raises ValueError for NaN, depth and digits beyond measure."""
+    """Strict JSON; what it returns `clean` changes no more than its text.
+
+    Raises ValueError for NaN, a name given twice in one object, and for depth,
+    digits and sizes beyond measure.
+    """
     try:
-        value = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        value = _strict.decode(text)
     except RecursionError:
         raise ValueError("nested too deep") from None
     if _depth(value) > MAX_DEPTH:
@@ -165,6 +173,11 @@ def parse_arguments(tool: str, raw: Json) -> dict[str, Json]:
     Takes text, an object, or nothing (which is `{}`). Raises `InvalidCall` that
     names the tool, what is wrong and where, quoting at most `QUOTE` characters.
     """
+    if isinstance(raw, str) and len(raw) > MAX_ARGUMENTS:
+        raise InvalidCall(
+            f"The arguments of {tool} are too long: {len(raw):,} characters, at most"
+            f" {MAX_ARGUMENTS:,} are taken. They began: {shorten(raw)}"
+        )
     value = _parsed(tool, raw) if isinstance(raw, str) else raw
     if value is None and not isinstance(raw, str):
         return {}
@@ -207,6 +220,30 @@ def _finite(digits: str) -> float:
     if not abs(value) < float("inf"):
         raise ValueError(f"{shorten(digits, 40)} is beyond measure")
     return value
+
+
+def _whole(digits: str) -> int:
+    if len(digits.lstrip("-")) > MAX_DIGITS:
+        raise ValueError(f"{shorten(digits, 40)} has too many digits")
+    return int(digits)
+
+
+def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    """Whoever wrote a name twice meant one of two things, and nobody knows which."""
+    value = dict(pairs)
+    if len({clean_text(name) for name in value}) < len(pairs):
+        names = [clean_text(name) for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{shorten(twice, 40)!r} is given twice")
+    return value
+
+
+_strict = json.JSONDecoder(
+    parse_constant=_refuse,
+    parse_float=_finite,
+    parse_int=_whole,
+    object_pairs_hook=_once,
+)
 
 
 def _depth(value: Json) -> int:

@@ -61,9 +61,18 @@ SAME_AGAIN = (
     " something else, or give the final answer."
 )
 IGNORED_ENTRY = "An entry among your tool calls was no function call and was ignored."
+SURPLUS_CALLS = "Your last reply had too many tool calls; the last {} were ignored."
 KEPT_WHEN_SHORTENED = 200
+MAX_SAID = 100_000
+"""Characters of a model's text that go back to it: an endpoint may know no limit."""
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def left_out(ignored: int, surplus: int) -> str:
+    """What a model is told of entries among its calls that get no answer."""
+    notes = [IGNORED_ENTRY] if ignored else []
+    return " ".join(notes + ([SURPLUS_CALLS.format(surplus)] if surplus else []))
 
 
 def open_items(numbers: Iterable[int]) -> str:
@@ -107,10 +116,11 @@ def assistant(response: dict[str, Json]) -> Message | None:
     """The model's own message as history; None if it said nothing at all."""
     calls = [_call(call) for call in response.get("calls") or []]
     content = response.get("content") or ""
-    content = content if content.strip() else ""
+    content = shorten(content, MAX_SAID) if content.strip() else ""
     if not calls and not content:
         return None
-    message: Message = {"role": "assistant", "content": content or None}
+    echo = response.get("echo") or {}
+    message: Message = {**echo, "role": "assistant", "content": content or None}
     if calls:
         message["tool_calls"] = calls
     return message
@@ -140,12 +150,11 @@ def tool(call_id: str, text: str) -> Message:
     return {"role": "tool", "tool_call_id": call_id, "content": text}
 
 
-def plan_messages(content: str, problem: str) -> list[Message]:
-    """What a plan step leaves behind; `problem` is why it was no plan, or ""."""
-    said: list[Message] = (
-        [{"role": "assistant", "content": content}] if content.strip() else []
-    )
-    return [user(PLAN_INSTRUCTION), *said, user(problem or CARRY_OUT)]
+def plan_messages(response: dict[str, Json]) -> list[Message]:
+    """What a plan step leaves behind; its `problem` is why it was no plan, if any."""
+    said = assistant(response)
+    told = user(response.get("problem") or CARRY_OUT)
+    return [user(PLAN_INSTRUCTION), *([said] if said else []), told]
 
 
 def shortened(message: Message, limit: int = KEPT_WHEN_SHORTENED) -> Message:
@@ -166,10 +175,11 @@ def call_ids(
     so that they are the same in every try.
     """
     ids: list[str] = []
+    known = set(taken)
     for place, (given, usable) in enumerate(raw, start=1):
-        known = {*taken, *ids}
         good = usable and _NAME.fullmatch(given) and given not in known
         ids.append(given if good else _own_id(f"call_{step}_{place}", known))
+        known.add(ids[-1])
     return ids
 
 

@@ -13,11 +13,14 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any
 
+from runs.canonical import shorten
 from runs.progress import Approval, Progress
 from runs.states import ParkReason, StepStatus
 from runs.toolbox import Offered
 from runs.tools.base import Effect
 from runs.values import Park, Policy, ProposedCall, StepValue
+
+MAX_SPOKEN = 20_000
 
 
 class Gate(Enum):
@@ -198,8 +201,9 @@ def _park(
 
 
 def spoken(progress: Progress) -> str:
-    """What the model said beside its last calls, nothing invented."""
+    """What the model said beside its last calls, nothing invented; its beginning, if
+    it is very long: the whole is in the step."""
     response = progress.last_model.response if progress.last_model else None
     said = response or {}
     parts = [said.get("reasoning") or "", said.get("content") or ""]
-    return "\n\n".join(part for part in parts if part)
+    return shorten("\n\n".join(part for part in parts if part), MAX_SPOKEN)

@@ -64,7 +64,7 @@ class Progress(Turns):
             return
         else:
             self.invalid_turns += 1
-        for message in conversation.plan_messages(response.get("content", ""), problem):
+        for message in conversation.plan_messages(response):
             self.add(message, step.number)
 
     def _take_model(self, step: StepValue) -> None:
@@ -87,7 +87,7 @@ class Progress(Turns):
 
     def _open_turn(self, step: StepValue, response: dict[str, Any]) -> None:
         self.final, self.approval, self.check = None, None, None
-        self.turn_invalid = self.turn_succeeded = False
+        self.start_turn()
         self.pending = [
             PendingCall(
                 call["id"],
@@ -137,8 +137,7 @@ class Progress(Turns):
         self.turn_invalid |= not succeeded
         self.recent = [*self.recent[-4:], (step.name, response["text"])]
         same = repeat_key(step.name, request.get("arguments"), response["text"])
-        self.repeats[same] = self.repeats.get(same, 0) + 1
-        self.most_repeats = max(self.most_repeats, self.repeats[same])
+        self.repeated(same)
         if response.get("note"):
             self.notes.append(conversation.user(response["note"]))
 

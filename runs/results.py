@@ -129,12 +129,13 @@ def _size(call: RawCall) -> int:
 
 
 def _said(reply: Reply) -> dict[str, Json]:
-    return {
+    said: dict[str, Json] = {
         "content": reply.content,
         "reasoning": reply.reasoning,
         "finish_reason": reply.finish_reason,
         "model": reply.model,
     }
+    return said | ({"echo": dict(reply.echo)} if reply.echo else {})
 
 
 class _PlanItem(BaseModel):
@@ -177,8 +178,11 @@ def _model(step: StepValue, reply: Reply, facts: Facts, progress: Progress) -> R
             for id_, c in zip(ids, kept, strict=True)
         ]
     }
-    if len(kept) < len(reply.calls) or reply.extra.get("notes"):
-        response["note"] = conversation.IGNORED_ENTRY
+    note = conversation.left_out(
+        len(reply.calls) - len(kept) + reply.ignored, reply.surplus
+    )
+    if note:
+        response["note"] = note
     if not kept:
         response |= _nudge(reply, progress)
     return Recorded(StepStatus.SUCCEEDED, response)
@@ -274,6 +278,8 @@ def _warned(
     """With a warning when the same call has now had the same result too often."""
     arguments = (step.request or {}).get("arguments")
     same = repeat_key(step.name, arguments, response["text"])
+    if same in progress.turn_said:
+        return response
     if progress.repeats.get(same, 0) + 1 == facts.rules.max_repeats:
         return response | {"note": conversation.SAME_AGAIN}
     return response

@@ -69,6 +69,7 @@ class Turns:
     most_repeats: int = 0
     turn_invalid: bool = False
     turn_succeeded: bool = False
+    turn_said: set[str] = field(default_factory=set)  # repeat keys of the open turn
 
     def add(self, message: Message, step: int) -> None:
         text = dumps(message)
@@ -94,7 +95,18 @@ class Turns:
             self.invalid_turns = 0
         elif self.turn_invalid:
             self.invalid_turns += 1
+        self.start_turn()
+
+    def start_turn(self) -> None:
         self.turn_succeeded = self.turn_invalid = False
+        self.turn_said = set()
+
+    def repeated(self, same: str) -> None:
+        """Once a turn at most: a model hears of it only when the turn is over."""
+        if same not in self.turn_said:
+            self.turn_said.add(same)
+            self.repeats[same] = self.repeats.get(same, 0) + 1
+            self.most_repeats = max(self.most_repeats, self.repeats[same])
 
     def set_plan(self, items: list[dict[str, Json]]) -> None:
         self.plan = items

@@ -72,7 +72,10 @@ class Reply:
     """What came back, cleaned: text is storable, unknown fields are dropped.
 
     `usage` is None where the endpoint gave no usable figures. `model` is what
-    the endpoint says it ran. `refusal` is its refusal text, if any.
+    the endpoint says it ran. `refusal` is its refusal text, if any. `echo` holds
+    fields of the message that this endpoint wants back with it, unchanged.
+    `ignored` counts entries among the calls that were none, `surplus` calls
+    beyond what one reply may hold.
     """
 
     content: str = ""
@@ -82,7 +85,9 @@ class Reply:
     reasoning: str = ""
     usage: Usage | None = None
     model: str = ""
-    extra: Mapping[str, Json] = field(default_factory=dict)
+    echo: Mapping[str, Json] = field(default_factory=dict)
+    ignored: int = 0
+    surplus: int = 0
 
 
 class ModelClient(Protocol):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import httpx2
@@ -35,7 +36,8 @@ class OpenAIClient:
 
     `transport` replaces the network. `limit_field` is the name under which
     `max_output_tokens` is sent, `schemas` is False for servers that refuse
-    `response_format`. Errors never show `api_key`.
+    `response_format`. `echo` names fields of replies that it wants to see again.
+    Errors never show `api_key`.
     """
 
     def __init__(
@@ -47,15 +49,18 @@ class OpenAIClient:
         *,
         limit_field: str = "max_completion_tokens",
         schemas: bool = True,
+        echo: Iterable[str] = (),
     ) -> None:
         self._host = httpx2.URL(base_url).host or base_url
         self.label = label or self._host
         self._limit_field = limit_field
         self._schemas = schemas
+        self._echo = tuple(echo)
         self._secrets = (api_key,) if api_key else ()
         http = httpx2.Client(
             transport=transport or ThreadTransport(),
             follow_redirects=True,
+            headers={"Accept-Encoding": "gzip"},
             trust_env=True,
         )
         self._sdk = openai.OpenAI(
@@ -70,7 +75,7 @@ class OpenAIClient:
         answer = self._post(request)
         if isinstance(answer, StepError):
             raise answer
-        return reply.parse(answer, self._secrets)
+        return reply.parse(answer, self._secrets, self._echo)
 
     def close(self) -> None:
         """Close the connections of all threads."""

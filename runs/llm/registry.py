@@ -18,6 +18,7 @@ from runs.errors import Fatal
 from runs.llm import demo
 from runs.llm.base import DEMO_MODEL, ModelClient
 from runs.llm.openai import OpenAIClient
+from runs.llm.reply import REASONING
 
 Factory = Callable[[], ModelClient]
 
@@ -80,7 +81,8 @@ def _factory(name: str) -> Factory:
 
 def _openai() -> ModelClient:
     """From OPENAI_BASE_URL and OPENAI_API_KEY; OPENAI_LIMIT_FIELD=max_tokens and
-    OPENAI_SCHEMAS=off are for servers that refuse the newer fields."""
+    OPENAI_SCHEMAS=off are for servers that refuse the newer fields, OPENAI_ECHO for
+    those that demand their reasoning back."""
     return OpenAIClient(
         settings.OPENAI_BASE_URL,
         settings.OPENAI_API_KEY,
@@ -88,6 +90,7 @@ def _openai() -> ModelClient:
             "OPENAI_LIMIT_FIELD", LIMIT_FIELDS[0], among=LIMIT_FIELDS
         ),
         schemas=env.flag("OPENAI_SCHEMAS", True),
+        echo=env.words("OPENAI_ECHO", among=REASONING),
     )
 
 

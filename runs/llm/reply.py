@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
-from runs import canonical
 from runs.canonical import Json, clean, clean_text
 from runs.classify import told
 from runs.errors import Refused, Transient
@@ -18,10 +17,15 @@ from runs.llm import failures
 from runs.llm.base import RawCall, Reply, Usage
 
 REASONING = ("reasoning_content", "reasoning", "reasoning_details")
+"""Where endpoints put what a model thought; some want it back, others refuse it."""
+MAX_CALLS = 100
+"""Of one reply: each costs a step, and all of them go back with the next request."""
 
 
-def parse(content: bytes, secrets: Iterable[str] = ()) -> Reply:
-    """The reply in the body of a 200.
+def parse(
+    content: bytes, secrets: Iterable[str] = (), echo: Iterable[str] = ()
+) -> Reply:
+    """The reply in the body of a 200; `echo` names fields that go back unchanged.
 
     Raises `Transient` for what is no answer (a page, cut JSON, no choices),
     `Fatal` or `ContextTooLong` if its error says so, `Refused` if it was
@@ -33,7 +37,9 @@ def parse(content: bytes, secrets: Iterable[str] = ()) -> Reply:
     refusal = clean_text(_string(message.get("refusal")) or declined)
     if finish_reason == "content_filter" or refusal:
         _refused(finish_reason, refusal or text)
-    calls, notes = _calls(message.get("tool_calls"))
+    entries = _entries(message.get("tool_calls"))
+    read = [_call(entry) for entry in entries[:MAX_CALLS]]
+    calls = tuple(call for call in read if call.id or not call.problem)
     return Reply(
         content=clean_text(text),
         calls=calls,
@@ -41,7 +47,9 @@ def parse(content: bytes, secrets: Iterable[str] = ()) -> Reply:
         reasoning=clean_text(_reasoning(message)),
         usage=read_usage(payload.get("usage")),
         model=clean_text(_string(payload.get("model"))),
-        extra=_extra(message, notes),
+        echo={name: clean(message[name]) for name in echo if message.get(name)},
+        ignored=len(read) - len(calls),
+        surplus=len(entries) - len(read),
     )
 
 
@@ -103,15 +111,11 @@ def _text(content: Json) -> tuple[str, str]:
     return "".join(texts), "".join(refusals)
 
 
-def _calls(entries: Json) -> tuple[tuple[RawCall, ...], list[str]]:
-    """The calls, and notes about entries that are none and have no id either."""
-    if isinstance(entries, Mapping):
-        entries = [entries]
-    if not isinstance(entries, list):
-        return (), []
-    read = [_call(entry) for entry in entries]
-    calls = tuple(call for call in read if call.id or not call.problem)
-    return calls, [call.problem for call in read if call.problem and not call.id]
+def _entries(value: Json) -> list[Json]:
+    """What stands where calls do: a list, or one entry alone."""
+    if isinstance(value, Mapping):
+        return [value]
+    return value if isinstance(value, list) else []
 
 
 def _call(entry: Json) -> RawCall:
@@ -136,23 +140,20 @@ def _id(value: Json) -> str:
     return clean_text(str(value) if is_number else _string(value))
 
 
-def _arguments(value: Json) -> tuple[Json, str]:
-    """Arguments and problem. Text is passed on: whoever runs the call parses it.
+def _arguments(value: Json) -> tuple[str | None, str]:
+    """Arguments as text, and problem. Whoever runs the call parses them.
 
-    An object that strict JSON would refuse (NaN, too deep) becomes its text, so
-    that it meets the same parser and the same words.
+    An object becomes its text, so that it meets the same strict parser.
     """
-    if value is None or isinstance(value, str):
-        return None if value is None else clean_text(value), ""
+    if value is None:
+        return None, ""
     try:
-        text = json.dumps(value, ensure_ascii=False)
+        text = (
+            value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        )
     except RecursionError:
         return None, "The arguments are nested too deep."
-    try:
-        canonical.loads(text)
-    except ValueError:
-        return clean_text(text), ""
-    return clean(value), ""
+    return clean_text(text), ""
 
 
 def read_usage(value: Json) -> Usage | None:
@@ -192,12 +193,6 @@ def _count(value: Json) -> int | None:
 
 def _reasoning(message: Mapping[str, Json]) -> str:
     return next((text for n in REASONING if (text := _string(message.get(n)))), "")
-
-
-def _extra(message: Mapping[str, Json], notes: list[str]) -> dict[str, Json]:
-    """Reasoning fields unchanged, for endpoints that want them back, and notes."""
-    extra = {n: clean(message[n]) for n in REASONING if message.get(n)}
-    return extra | ({"notes": notes} if notes else {})
 
 
 def _string(value: Json) -> str:

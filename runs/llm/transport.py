@@ -17,6 +17,7 @@ import threading
 import time
 import urllib.request
 import weakref
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -29,7 +30,9 @@ from runs.llm import resolve
 CONNECT_S = 30.0
 KEEPALIVE_S = 60.0
 WRITE_BYTES = 64 * 1024
-MAX_REPLY_BYTES = 32 * 1024 * 1024
+MAX_REPLY_BYTES = 8 * 1024 * 1024
+PIECE_BYTES = 64 * 1024
+PACKINGS = frozenset({"gzip", "x-gzip", "deflate"})
 PROXY_PORTS = {"https": 443, "socks5": 1080, "socks5h": 1080}
 
 _thread = threading.local()
@@ -59,6 +62,8 @@ def remaining(error: type[Exception] = httpcore2.ReadTimeout) -> float:
 class ThreadTransport(httpx2.BaseTransport):
     """One kept connection per thread; a thread that ends takes its own along.
 
+    Replies come unpacked, at most `MAX_REPLY_BYTES` of them.
+
     Proxies come from the environment as everywhere (HTTPS_PROXY, NO_PROXY …).
     """
 
@@ -76,10 +81,12 @@ class ThreadTransport(httpx2.BaseTransport):
         except Exception as error:
             connection.close()
             raise _as_httpx2(error, request) from error
+        headers = httpx2.Headers(found.headers)
+        packing = headers.pop("content-encoding", "").strip().lower()
         return httpx2.Response(
             status_code=found.status,
-            headers=found.headers,
-            stream=_Body(found.stream, connection, request),
+            headers=headers,
+            stream=_Body(found.stream, packing, connection, request),
             extensions=found.extensions,
         )
 
@@ -131,16 +138,21 @@ class _Body(httpx2.SyncByteStream):
     """A reply's bytes: no more than `MAX_REPLY_BYTES`, errors as httpx2's."""
 
     def __init__(
-        self, stream: Any, connection: _Connection, request: httpx2.Request
+        self,
+        stream: Any,
+        packing: str,
+        connection: _Connection,
+        request: httpx2.Request,
     ) -> None:
         self._stream = stream
+        self._packing = packing
         self._connection = connection
         self._request = request
 
     def __iter__(self) -> Iterator[bytes]:
         size = 0
         try:
-            for chunk in self._stream:
+            for chunk in _unpacked(self._stream, self._packing):
                 size += len(chunk)
                 if size > MAX_REPLY_BYTES:
                     raise httpcore2.ReadError("The reply is too long.")
@@ -151,6 +163,28 @@ class _Body(httpx2.SyncByteStream):
 
     def close(self) -> None:
         self._stream.close()
+
+
+def _unpacked(stream: Any, packing: str) -> Iterator[bytes]:
+    """The stream's bytes, gzip and deflate unpacked, never much at once: a few
+    kilobytes may stand for gigabytes. Any other packing is left as it is."""
+    if packing not in PACKINGS:
+        yield from stream
+        return
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
+    try:
+        for chunk in stream:
+            yield from _pieces(unpacker, chunk)
+    except zlib.error:
+        words = "The reply cannot be unpacked."
+        raise httpcore2.RemoteProtocolError(words) from None
+
+
+def _pieces(unpacker: Any, chunk: bytes) -> Iterator[bytes]:
+    piece = unpacker.decompress(chunk, PIECE_BYTES)
+    while piece:
+        yield piece
+        piece = unpacker.decompress(unpacker.unconsumed_tail, PIECE_BYTES)
 
 
 class _Backend(httpcore2.NetworkBackend):

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from runs.conversation import SAME_AGAIN
 from runs.services import start
 from tests.cases.conftest import case_agent
-from tests.cases.playing import DONE, echoed, play
+from tests.cases.playing import DONE, echoed, entry, play
 from tests.support.replies import call, calls, completion, text
 
 pytestmark = pytest.mark.django_db
@@ -30,6 +31,15 @@ def test_m30_numbers_that_are_none_are_refused_in_arguments(run, number):
     run, model = play(run, calls(call("echo", f'{{"text": {number}}}')), DONE)
 
     assert "not valid JSON" in model.requests[1].tool_results[0]
+    assert run.state == "completed"
+
+
+def test_m30_a_number_that_is_none_in_an_object_is_refused_too(run):
+    unfit = entry("odd", arguments={"kind": [float("nan")]})
+
+    run, model = play(run, calls(unfit), DONE)
+
+    assert "NaN is not JSON" in model.requests[1].tool_results[0]
     assert run.state == "completed"
 
 
@@ -80,8 +90,25 @@ def test_m34_a_huge_answer_ends_the_run(run):
 def test_m35_the_same_call_for_ever_parks_and_never_completes(run):
     run, model = play(run, then=calls(("echo", {"text": "x"})))
 
+    warnings = [m for m in model.requests[-1].messages if m["content"] == SAME_AGAIN]
     assert (run.state, run.park_reason) == ("awaiting_human", "no_progress")
-    assert len(model.requests) == 4
+    assert (len(model.requests), len(warnings)) == (4, 1)
+    assert model.requests[-1].messages[-1] == warnings[0]
+
+
+def test_m35_the_same_call_many_times_in_one_turn_counts_once(run):
+    run, model = play(run, calls(*[("echo", {"text": "x"})] * 9), DONE)
+
+    assert (run.state, run.steps_used) == ("completed", 11)
+    assert SAME_AGAIN not in str(model.bodies)
+
+
+def test_m35_taking_turns_between_two_calls_is_no_progress_either(run):
+    script = [calls(("echo", {"text": text})) for text in "abababab"]
+
+    run, model = play(run, *script)
+
+    assert (run.park_reason, len(model.requests)) == ("no_progress", 7)
 
 
 def test_m35_the_step_budget_holds_all_the_same(boss):

@@ -27,6 +27,18 @@ def provider(*script: Entry, **options: object) -> Iterator[ScriptedProvider]:
     scripted.assert_clean()
 
 
+@contextmanager
+def served(*script: Entry, **options: object) -> Iterator[ScriptedProvider]:
+    """The same over a real socket."""
+    scripted = ScriptedProvider(*script, **options)  # type: ignore[arg-type]
+    with scripted.serve() as base_url:
+        client = OpenAIClient(base_url, "sk-test")
+        with using(client):
+            yield scripted
+        client.close()
+    scripted.assert_clean()
+
+
 def take(run: Run, owner: str = OWNER) -> None:
     """Lease this run to `owner`, as a claim would."""
     Run.objects.filter(pk=run.pk).update(

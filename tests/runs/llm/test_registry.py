@@ -46,6 +46,15 @@ def test_a_wrong_switch_is_said_loudly(monkeypatch: pytest.MonkeyPatch) -> None:
         get_client("openai")
 
 
+def test_m27_only_fields_of_reasoning_are_sent_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_ECHO", "reasoning_content, tool_calls")
+
+    with pytest.raises(ImproperlyConfigured, match="OPENAI_ECHO must be some of"):
+        get_client("openai")
+
+
 def test_a_client_can_be_put_in_place() -> None:
     usual = get_client("openai")
     other = OpenAIClient(BASE_URL, "")

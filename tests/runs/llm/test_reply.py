@@ -19,7 +19,7 @@ from runs.errors import (
     Transient,
 )
 from runs.llm.base import RawCall, Reply, Usage
-from runs.llm.reply import parse, read_usage
+from runs.llm.reply import MAX_CALLS, parse, read_usage
 from tests.support.replies import call, calls, completion, text
 
 
@@ -54,10 +54,13 @@ def test_m38_it_keeps_text_beside_calls() -> None:
     assert reply.calls == (RawCall("call_a", "echo", '{"text": "x"}'),)
 
 
-def test_m03_it_keeps_arguments_that_are_an_object() -> None:
-    changed = entry(function={"name": "echo", "arguments": {"text": "x\x00"}})
+def test_m03_arguments_that_are_an_object_become_its_text() -> None:
+    changed = entry(function={"name": "echo", "arguments": {"text": "größer\x00"}})
 
-    assert read_call(changed).arguments == {"text": "x\u2400"}
+    found = read_call(changed).arguments
+
+    assert found == '{"text": "größer\\u0000"}'
+    assert parse_arguments("echo", found) == {"text": "größer\u2400"}
 
 
 @pytest.mark.parametrize("function", [{"arguments": ""}, {"arguments": None}, {}])
@@ -157,14 +160,23 @@ def test_m25_an_error_inside_a_200_may_be_the_context() -> None:
         parse(json.dumps(body).encode())
 
 
-def test_m27_it_keeps_reasoning_apart_and_unchanged() -> None:
+def test_m27_it_keeps_reasoning_apart() -> None:
     message = {"role": "assistant", "content": "ok", "reasoning_content": "hmm"}
 
     reply = read(message)
 
-    assert reply.reasoning == "hmm"
-    assert reply.extra == {"reasoning_content": "hmm"}
-    assert reply.content == "ok"
+    assert (reply.content, reply.reasoning, reply.echo) == ("ok", "hmm", {})
+
+
+@pytest.mark.parametrize(
+    "thought", ["hmm", [{"type": "text", "text": "h"}], {"deep": [1.5, None]}]
+)
+def test_m27_it_keeps_what_is_to_go_back_unchanged(thought: Any) -> None:
+    body = completion({"content": "ok", "reasoning_details": thought}).body
+
+    assert parse(body, echo=["reasoning_details", "reasoning"]).echo == {
+        "reasoning_details": thought
+    }
 
 
 def test_m31_it_cleans_text() -> None:
@@ -183,7 +195,13 @@ def test_m37_it_notes_entries_that_are_nothing() -> None:
     reply = read({"content": "ok", "tool_calls": [None, entry(), "x"]})
 
     assert [found.name for found in reply.calls] == ["echo"]
-    assert len(reply.extra["notes"]) == 2
+    assert reply.ignored == 2
+
+
+def test_m37_it_takes_so_many_calls_and_counts_the_others() -> None:
+    reply = read({"content": None, "tool_calls": [entry()] * 10_000})
+
+    assert (len(reply.calls), reply.surplus) == (MAX_CALLS, 10_000 - MAX_CALLS)
 
 
 def test_m37_it_says_why_an_entry_with_an_id_is_no_call() -> None:

@@ -111,7 +111,7 @@ class Rehearsal:
         asked = [*self.messages, conversation.user(conversation.PLAN_INSTRUCTION)]
         reply = self._ask(asked, schema=conversation.PLAN_SCHEMA)
         self.items = [item["text"] for item in json.loads(reply.content)["items"]]
-        self.messages += conversation.plan_messages(reply.content, "")
+        self.messages += conversation.plan_messages({"content": reply.content})
 
     def go_on(self) -> Call | str:
         """Until something asks or acts (that call), or the final answer (its text)."""
