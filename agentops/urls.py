@@ -7,6 +7,8 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from agentops import views
 
+handler500 = views.broken
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.home, name="home"),
     path("favicon.ico", views.favicon),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from typing import Any
 
 from django.contrib.auth import get_user_model, login
@@ -12,11 +14,14 @@ from django.contrib.auth.views import (
     redirect_to_login,
 )
 from django.core.exceptions import PermissionDenied
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template import loader
 from django.templatetags.static import static
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST, require_safe
+from django.views.defaults import server_error
 
 from agentops import demo, mail, throttle
 from agentops.http import AuthenticatedRequest, signed_in
@@ -24,7 +29,10 @@ from runs import queue
 
 A_YEAR_S = 365 * 86_400
 MAIL_A_LINK = "agentops.tasks.mail_a_link"
+RETRY_S = 5
 PREFERENCES = {"theme": ("system", "light", "dark")}
+
+logger = logging.getLogger(__name__)
 
 
 @require_GET
@@ -120,3 +128,20 @@ def _safe(request: HttpRequest, address: str) -> str:
         address, {request.get_host()}, require_https=request.is_secure()
     )
     return address if address and is_ours else "/"
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    """The page for what a view raised: 503 and a line if it is the database, else 500.
+
+    Reads no rows. What a database that is away causes is no mistake of a page, and a
+    traceback of each would bury those that are.
+    """
+    error = sys.exc_info()[1]
+    if not isinstance(error, OperationalError | InterfaceError):
+        return server_error(request)
+    words = (str(error) or type(error).__name__).splitlines()[0]
+    logger.error("%s: the database cannot be used: %s", request.path, words)
+    page = loader.get_template("503.html").render()
+    response = HttpResponse(page, status=503, headers={"Retry-After": str(RETRY_S)})
+    response._has_been_logged = True  # type: ignore[attr-defined] # as Django marks it
+    return response

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 
@@ -106,3 +107,28 @@ def test_no_page_has_script_or_style_in_it(client):
 
 def test_pages_without_an_icon_of_their_own_get_ours(client):
     assert client.get("/favicon.ico")["Location"].endswith("img/favicon.svg")
+
+
+@pytest.fixture
+def away(monkeypatch):
+    """A database that lets nobody read who has signed in."""
+
+    def refuse(*_):
+        raise OperationalError("database or disk is full\nmore of it")
+
+    monkeypatch.setattr("django.contrib.sessions.backends.db.SessionStore.load", refuse)
+    client = Client(raise_request_exception=False)
+    client.cookies["agentops_session"] = "x" * 32
+    return client
+
+
+def test_a_database_that_is_away_is_said_on_the_page_and_in_one_line(away, caplog):
+    answer = away.get("/")
+
+    assert (answer.status_code, answer["Retry-After"]) == (503, "5")
+    assert b"The database cannot be used right now" in answer.content
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        "/: the database cannot be used: database or disk is full"
+    )
+    assert record.exc_info is None
