@@ -11,7 +11,7 @@ JOBS ?= 2
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv dev demo test test-sqlite test-postgres chromium bench lint fmt types contracts lock
+.PHONY: help .venv dev demo test test-sqlite test-postgres chromium crashtest bench lint fmt types contracts lock
 
 help: ## What there is
 	@sed -n 's/^\([.a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -36,6 +36,9 @@ test-postgres: dev ## The suite on PostgreSQL only
 
 chromium:
 	@sh tests/chromium.sh
+
+crashtest: dev ## kill -9 of every process and at every point, 500 times
+	@$(BIN)/python -m tests.crashes.matrix $(ARGS)
 
 bench: dev ## What a step costs, and how many runs one worker holds
 	@$(BIN)/python -m tests.bench.overhead $(ARGS)

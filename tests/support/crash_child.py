@@ -41,7 +41,7 @@ from runs.errors import LeaseLost, Transient
 from runs.llm.openai import OpenAIClient
 from runs.llm.registry import using
 from runs.models import Agent, Run, Tool
-from runs.states import ParkReason, RunState
+from runs.states import RunState
 from runs.tools import registry
 from runs.tools.base import (
     Context,
@@ -52,7 +52,8 @@ from runs.tools.base import (
     tool,
 )
 from runs.work import Rest, Work
-from tests.support import acts
+from tests.support import acts, answering
+from tests.support.outside import servers
 from tests.support.provider import BASE_URL, ScriptedProvider
 from tests.support.replies import Answer, calls, check, error, plan, text
 from tests.support.wait import wait_until
@@ -122,8 +123,12 @@ def overtaken(what: str, context: Context) -> str:
 
 
 TOOLS: tuple[ToolSpec, ...] = (look, note, busy, post, register, overtaken)
+SHOP = os.environ.get(servers.ENVIRONMENT, "http://127.0.0.1:9")
+MAIL = {"to": "ana@example.com", "subject": "Hello", "body_markdown": "Fine."}
+DOUBTFUL = ("post", "http_request")
+ORDER = {"method": "POST", "url": f"{SHOP}/orders", "body": "one"}
 
-Turn = tuple[tuple[str, dict[str, str]], ...]
+Turn = tuple[tuple[str, dict[str, Any]], ...]
 SCENARIOS: dict[str, tuple[Turn, ...]] = {
     "letters": (
         (("look", {"page": "p"}), ("note", {"what": "n"})),
@@ -131,6 +136,12 @@ SCENARIOS: dict[str, tuple[Turn, ...]] = {
         (("ask_human", {"question": "Shall I?"}),),
         (("register", {"what": "r"}),),
         (("post", {"what": "l"}),),
+    ),
+    "outside": (
+        (("look", {"page": "p"}), ("note", {"what": "n"})),
+        (("send_email", MAIL),),
+        (("register", {"what": "r"}),),
+        (("http_request", ORDER),),
     ),
     "overtaken": ((("overtaken", {"what": "o"}),),),
     "changed": ((("post", {"what": "c"}),),),
@@ -150,7 +161,8 @@ def _model(turns: tuple[Turn, ...]) -> Callable[[dict[str, Any]], Answer]:
         if asked == "plan":
             return plan("Post the letters")
         if asked == "confidence_check":
-            is_doubtful = '"tool":"post"' in body["messages"][-1]["content"]
+            asked_about = body["messages"][-1]["content"]
+            is_doubtful = any(f'"tool":"{name}"' in asked_about for name in DOUBTFUL)
             return check(0.3 if is_doubtful else 0.9)
         return _turn(turns, body["messages"])
 
@@ -252,7 +264,7 @@ class Player:
             window_s = 0 if self._decisions().exclude(undone_at=None) else 60
             Tool.objects.update_or_create(name="post", defaults={"undo_s": window_s})
         review = Review.objects.open().get(run_id=self.run_id)
-        kind, payload = _decision(self._run().park or {})
+        kind, payload = answering.answer(self._run().park or {}, _has_happened)
         if self.scenario == "forked" and self._run().forked_from_id is None:
             kind, payload = "fork", {"step": str(review.step_number)}
         with suppress(StaleReview):  # its call has changed: look again
@@ -285,19 +297,11 @@ class Player:
         return RunState(self._run().state)
 
 
-def _decision(park: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The kind of decision, and what a browser would send with it."""
-    match ParkReason(park["reason"]):
-        case ParkReason.QUESTION:
-            return "answer", {"text": "Yes."}
-        case ParkReason.LOW_CONFIDENCE:
-            return "approve", {"note": "Go on."}
-        case ParkReason.POISON:
-            return "retry", {}
-        case ParkReason.OUTCOME_UNKNOWN:
-            done = any(act["key"] == park["call"]["key"] for act in acts.acts())
-            return "outcome", {"happened": "yes" if done else "no"}
-    raise AssertionError(f"nobody expected this: {park}")
+def _has_happened(key: str) -> bool:
+    """By the file, and by the servers where the order's run has to do with any."""
+    if os.environ.get(servers.ENVIRONMENT):
+        return servers.count(key) > 0
+    return any(act["key"] == key for act in acts.acts())
 
 
 def _boss() -> User:

@@ -9,6 +9,7 @@ import select
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from django.contrib.auth.models import User
@@ -26,7 +27,9 @@ ANSWER_S = 70
 class Children:
     """One process that imports the product once and forks a child per order."""
 
-    def __init__(self, folder: Path, database_url: str) -> None:
+    def __init__(
+        self, folder: Path, database_url: str, more: Mapping[str, str] | None = None
+    ) -> None:
         self.acts = folder / "acts"
         self._log = folder / "children.log"
         env = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
@@ -38,6 +41,7 @@ class Children:
             "AGENTOPS_BACKOFF_BASE_S": "0.001",
             "AGENTOPS_UNDO_IRREVERSIBLE_S": "0",
             acts.LOG: str(self.acts),
+            **(more or {}),
         }
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -89,7 +93,14 @@ def make_people() -> None:
         name="Clerk",
         prompt="You post letters.",
         model="gpt-5-mini",
-        grants={name: {"policy": "ask_below"} for name in tools},
+        grants={name: {"policy": "ask_below"} for name in tools}
+        | {
+            "send_email": {"policy": "ask_below"},
+            "http_request": {
+                "policy": "ask_below",
+                "settings": {"allow_private": ["127.0.0.1"]},
+            },
+        },
     )
 
 

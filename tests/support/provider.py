@@ -16,6 +16,7 @@ error that the client would have seen.
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -143,6 +144,11 @@ class _Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.provider = provider
         self.closing = threading.Event()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of clients that were killed."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
