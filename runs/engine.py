@@ -9,6 +9,8 @@ fenced by lease and sequence, and `LeaseLost` means: drop the run, say nothing.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -31,7 +33,16 @@ from runs.working import work_for, work_to_reconcile
 
 logger = logging.getLogger(__name__)
 
-__all__ = ["Held", "begin", "open", "open_all", "park_poison", "proceed", "record"]
+__all__ = [
+    "Held",
+    "begin",
+    "open",
+    "open_all",
+    "park_poison",
+    "proceed",
+    "record",
+    "reopen",
+]
 
 open = load  # noqa: A001 - as one opens a file
 open_all = load_all
@@ -42,6 +53,13 @@ _IN_DOUBT = Recorded(
     error_class=OutcomeUnknown.error_class,
     error_text="The process that ran it ended, again and again.",
 )
+
+
+def reopen(held: Held) -> Held:
+    """The run as it stands, after a commit that was or was not made: the connection
+    was lost. Raises `LeaseLost` if the run was, too."""
+    with _keeping_late(held):
+        return load(held.run_id, held.owner)
 
 
 def proceed(held: Held) -> Work | Rest:
@@ -109,22 +127,28 @@ def _record(held: Held, step: StepValue, outcome: Outcome) -> Work | Rest:
         )
     result = result_of(step, recorded, outcome)
     delta = delta_of(result, outcome)
+    held.late = result, delta, settled(step, result)
     take(held, step, recorded, outcome.elapsed_ms)
-    try:
+    with _keeping_late(held):
         return go_on(held, result, outcome.finished_at, delta)
-    except LeaseLost:
-        recording.keep_late_result(held.run_id, result, delta, settled(step, result))
-        raise
 
 
 def _wait(held: Held, step: StepValue, outcome: Outcome, error: StepError) -> Rest:
-    try:
+    failed = replace(outcome, value=None, error=error)
+    result = result_of(step, _recorded(held, step, failed), failed)
+    held.late = result, delta_of(result, failed), settled(step, result)
+    with _keeping_late(held):
         return wait(held, step, outcome, error)
+
+
+@contextmanager
+def _keeping_late(held: Held) -> Iterator[None]:
+    """What came of the step is evidence even where the run is lost."""
+    try:
+        yield
     except LeaseLost:
-        failed = replace(outcome, value=None, error=error)
-        result = result_of(step, _recorded(held, step, failed), failed)
-        delta = delta_of(result, failed)
-        recording.keep_late_result(held.run_id, result, delta, settled(step, result))
+        if held.late is not None:
+            recording.keep_late_result(held.fence, *held.late)
         raise
 
 

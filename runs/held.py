@@ -19,6 +19,9 @@ from runs.states import StepKind, StepStatus
 from runs.values import StepValue
 from runs.work import Outcome
 
+Late = tuple[Result, Delta, Settled | None]
+"""What is to be kept of a step if the run turns out to be lost."""
+
 
 @dataclass
 class Held:
@@ -31,6 +34,7 @@ class Held:
     facts: Facts
     live: Live
     current: StepValue | None
+    late: Late | None = None
 
     @property
     def run_id(self) -> UUID:

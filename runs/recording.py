@@ -289,18 +289,38 @@ def retry(fence: Fence, attempt: Attempt, delta: Delta) -> None:
 
 @points.write("late result")
 def keep_late_result(
-    run_id: UUID, result: Result, delta: Delta, effect: Settled | None
+    fence: Fence, result: Result, delta: Delta, effect: Settled | None
 ) -> None:
-    """The result of a step whose run was aborted meanwhile: an event, no more.
+    """What came of a step that was no longer its driver's: an event, no more.
 
-    What it cost is counted; nothing is written for a run that goes on elsewhere.
+    Of a run that was aborted meanwhile the step is closed and its cost counted. For
+    one that was taken over nothing is written but what the ledger lacks: that this
+    driver's act took effect. So whoever is asked about it can see it, and it is not
+    made again whatever they say.
     """
     with transaction.atomic():
-        if _count_late(run_id, result.number, delta):
-            _close_step(run_id, result)
+        if _count_late(fence.run_id, result.number, delta):
+            _close_step(fence.run_id, result)
             if effect is not None:
-                _settle_effect(run_id, result, *effect)
+                _settle_effect(fence.run_id, result, *effect)
+        elif effect is not None:
+            _tell_ledger(fence, result, *effect)
         points.reach("inside late result")
+
+
+def _tell_ledger(
+    fence: Fence, result: Result, key: str, status: EffectStatus, stored: Json
+) -> None:
+    if status is not EffectStatus.DONE:
+        return
+    list(Run.objects.select_for_update().filter(id=fence.run_id))  # the run first
+    Effect.objects.filter(
+        key=key,
+        run_id=fence.run_id,
+        step_number=result.number,
+        owner=fence.owner,
+        status__in=[EffectStatus.STARTED.value, EffectStatus.UNKNOWN.value],
+    ).update(status=status.value, result=stored, finished_at=result.finished_at)
 
 
 def _count_late(run_id: UUID, number: int, delta: Delta) -> int:

@@ -240,3 +240,62 @@ def test_what_may_still_happen_is_not_said_not_to_have_happened(
     assert run.park_reason == "outcome_unknown"
     assert "may still be alive" in park_of(run)["question"]
     assert acts.acts() == []
+
+
+@pytest.fixture
+def taken_over(boss):
+    """A run whose act was done by a driver that had lost it meanwhile: the driver's
+    view of it, the outcome that it has in hand, and the run, which asks a person."""
+    run = start(agent=make_agent(), by=boss, task="Post it")
+    with provider(LETTER, check(0.9)):
+        run = advance(run, steps=2)
+        take(run, "frozen:1:a")
+        held = engine.open(run.pk, "frozen:1:a")
+        work = engine.begin(held, engine.proceed(held))  # type: ignore[arg-type]
+        assert isinstance(work, Work)
+        outcome = work.perform()
+        run = settle(run, owner="after:2:b")
+    assert run.park_reason == "outcome_unknown"
+    return held, outcome, run
+
+
+def test_what_a_driver_did_that_had_lost_its_run_is_evidence(taken_over):
+    held, outcome, run = taken_over
+    before = run.sequence, run.steps_used, run.park
+
+    with pytest.raises(LeaseLost):
+        engine.record(held, outcome)
+
+    run.refresh_from_db()
+    effect = Effect.objects.get()
+    assert (run.sequence, run.steps_used, run.park) == before
+    assert (effect.status, effect.result) == ("done", {"posted": "x"})
+
+
+def test_it_is_not_done_again_even_if_a_person_says_that_it_did_not_happen(
+    boss, taken_over
+):
+    held, outcome, run = taken_over
+    with pytest.raises(LeaseLost):
+        engine.record(held, outcome)
+
+    with transaction.atomic():
+        verdict = Verdict(V.OUTCOME, happened=False)
+        deciding.resume(run.pk, verdict, sequence=run.sequence, by=boss)
+    with provider(text("Done.")):
+        run = settle(run)
+
+    assert run.state == "completed"
+    assert len(acts.acts()) == 1
+
+
+def test_it_is_evidence_too_where_the_database_was_away_at_the_first_try(taken_over):
+    held, outcome, _ = taken_over
+    with pytest.raises(LeaseLost):
+        engine.record(held, outcome)
+    Effect.objects.update(status="unknown", result=None)
+
+    with pytest.raises(LeaseLost):
+        engine.reopen(held)
+
+    assert Effect.objects.get().status == "done"
