@@ -2,8 +2,7 @@
 
 The child is a fresh interpreter: nothing of the caller's threads, locks, sockets
 or connections is in it. It dies with the process that started it (on Linux), and
-talks over two pipes: one JSON object in, one out. What a tool prints goes to the
-log. `python -m runs.tools.isolation` is the child.
+gets one JSON object and gives one. What a tool prints goes to the log. `python -m runs.tools.isolation` is the child.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import json
 import logging
 import os
 import signal
-import subprocess
 import sys
 from importlib import import_module
 from typing import Any
@@ -21,8 +19,9 @@ from typing import Any
 from runs import errors
 from runs.canonical import Json, clean, clean_text
 from runs.classify import named
-from runs.errors import InvalidCall, StepError, TimedOut
+from runs.errors import StepError, TimedOut
 from runs.tools.base import Context, Deadline, ToolSpec
+from runs.tools.children import Ended, answer_of
 
 logger = logging.getLogger(__name__)
 
@@ -43,14 +42,17 @@ def perform_in_child(
     had to be killed, and `ChildFailed` for anything else. Safe from any thread.
     """
     request = json.dumps(_request(spec, arguments, context)).encode()
-    child = _start()
     try:
-        answer, _ = child.communicate(request, timeout=context.deadline.remaining())
-    except subprocess.TimeoutExpired:
+        ended = answer_of(
+            [sys.executable, "-m", __spec__.name],
+            request,
+            context.deadline,
+            most_bytes=RESULT_MAX,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+    except TimedOut:
         raise TimedOut(f"{spec.name} did not answer within its deadline.") from None
-    finally:
-        _end(child)
-    return _result(spec, answer, child.returncode)
+    return _result(spec, ended)
 
 
 def _request(
@@ -73,34 +75,10 @@ def _request(
     }
 
 
-def _start() -> subprocess.Popen[bytes]:
-    # No preexec_fn: it could deadlock in a process with threads. The child makes
-    # itself die with its parent as the first thing it does.
-    return subprocess.Popen(  # noqa: S603 - our own interpreter and module
-        [sys.executable, "-m", __spec__.name],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        start_new_session=True,
-    )
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    """Kill the child and what it started, and leave no zombie or open pipe."""
-    try:
-        os.killpg(child.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        child.kill()
-    child.wait()
-    for pipe in (child.stdin, child.stdout):
-        if pipe is not None:
-            pipe.close()
-
-
-def _result(spec: ToolSpec, answer: bytes, code: int) -> Json:
-    if not answer:
-        raise ChildFailed(f"The process of {spec.name} ended with {code}.")
-    said = json.loads(answer)
+def _result(spec: ToolSpec, ended: Ended) -> Json:
+    if not ended.answer:
+        raise ChildFailed(f"The process of {spec.name} ended with {ended.code}.")
+    said = json.loads(ended.answer)
     if "error" in said:
         raise _error(said["error"])
     return said["result"]
@@ -126,10 +104,14 @@ def main() -> None:
     os.dup2(2, 1)
     answer = json.dumps(_answer(request)).encode()
     if len(answer) > RESULT_MAX:
-        too_large = InvalidCall(f"The result has {len(answer)} bytes: ask for less.")
-        answer = json.dumps({"error": _described(too_large)}).encode()
-    with os.fdopen(out, "wb") as pipe:
-        pipe.write(answer)
+        # No error: the call has had its effect.
+        words = f"The result has {len(answer)} bytes and was not kept: ask for less."
+        answer = json.dumps({"result": words}).encode()
+    with os.fdopen(out, "wb") as file:
+        file.write(answer)
+    logging.shutdown()
+    # Now, whatever threads the tool has left.
+    os._exit(0)
 
 
 def _die_with_parent() -> None:

@@ -8,12 +8,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from typing import Any
 
+import psutil
+
 from runs.errors import InvalidCall, Transient
 from runs.tools.base import Context, Deadline, Effect, tool
+from runs.tools.isolation import RESULT_MAX
 
 KEY = "ab" * 32
 
@@ -28,6 +32,10 @@ def context(
         deadline=Deadline.after(seconds),
         settings=settings or {},
     )
+
+
+def gone(pid: int) -> bool:
+    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == "zombie"
 
 
 @tool(effect=Effect.READ)
@@ -77,3 +85,24 @@ def isolated_failure(kind: str) -> str:
 def isolated_crash() -> str:
     """Die in the middle of an act."""
     os.abort()
+
+
+@tool(effect=Effect.IRREVERSIBLE, isolated=True)
+def isolated_leaver() -> str:
+    """Leave a thread, and a process that has everything open, behind."""
+    if os.fork() == 0:
+        time.sleep(99)
+    threading.Thread(target=time.sleep, args=(99,)).start()
+    return "left"
+
+
+@tool(effect=Effect.IRREVERSIBLE, isolated=True)
+def isolated_giant() -> str:
+    """Act, and have more to tell than is kept."""
+    return "x" * (RESULT_MAX + 1)
+
+
+@tool(effect=Effect.IRREVERSIBLE, isolated=True)
+def isolated_exit() -> str:
+    """End the process without a word."""
+    os._exit(0)

@@ -40,7 +40,7 @@ from runs.tools.base import (
 )
 from runs.tools.perform import GRACE_S, perform, reconcile
 from tests.runs.tools import calls
-from tests.runs.tools.calls import context
+from tests.runs.tools.calls import context, gone
 from tests.support.wait import wait_until
 
 
@@ -60,10 +60,6 @@ def raises(error: BaseException, effect: Effect = Effect.READ) -> ToolSpec:
         raise error
 
     return failing
-
-
-def gone(pid: int) -> bool:
-    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == "zombie"
 
 
 @pytest.mark.parametrize(
