@@ -43,11 +43,11 @@ def check_mail_finders(
 def check_read_database(
     app_configs: Sequence[AppConfig] | None, **kwargs: Any
 ) -> Iterator[CheckMessage]:
-    """The agents' database is not the product's own."""
+    """The agents' database is not the product's own; a call would be refused."""
     name = getattr(settings, "AGENTOPS_TOOL_DATABASE_URL", "")
     if name and name in {"default", getattr(settings, "DATABASE_URL", "")}:
         yield Caution(
-            "query_database reads the product's own database.",
+            "query_database is to read the product's own database, which it refuses.",
             hint="Agents would see everybody's runs and the hashes of passwords: name"
             " another one in AGENTOPS_TOOL_DATABASE_URL.",
             id="runs.W001",

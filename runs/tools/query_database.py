@@ -1,8 +1,8 @@
 """The tool that reads a SQL database, and nothing else.
 
 Settings of the tool: `database` (an alias of DATABASES or a URL, default
-AGENTOPS_TOOL_DATABASE_URL), `role` (PostgreSQL: the role to read as), `max_rows`,
-`max_bytes`.
+AGENTOPS_TOOL_DATABASE_URL), `role` (PostgreSQL: the role to read as), `may_write`
+(PostgreSQL: true accepts a log-in with rights to write), `max_rows`, `max_bytes`.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def query_database(
     if database["ENGINE"].endswith("sqlite3"):
         return sql_sqlite.read(str(database["NAME"]), sql, limits, context.deadline)
     if database["ENGINE"].endswith(("postgresql", "postgis")):
-        role = str(context.settings.get("role", ""))
+        reader = sql_postgres.Reader.of(context.settings)
         parameters = _libpq(database)
-        return sql_postgres.read(parameters, sql, limits, context.deadline, role)
+        return sql_postgres.read(parameters, sql, limits, context.deadline, reader)
     raise Fatal("query_database reads SQLite and PostgreSQL only.")
 
 

@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
@@ -61,10 +62,12 @@ def postgres_server() -> Iterator[str]:
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
         connection.execute(f"CREATE ROLE {name}_reader")
+        connection.execute(f"CREATE ROLE {name}_login LOGIN PASSWORD 'x' NOINHERIT")
+        connection.execute(f"GRANT {name}_reader TO {name}_login")
         found = connection.info
         yield f"postgresql://{found.user}:{found.password}@/{name}?host={found.host}&port={found.port}"
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
-        connection.execute(f"DROP ROLE {name}_reader")
+        connection.execute(f"DROP ROLE {name}_login, {name}_reader")
 
 
 @pytest.fixture
@@ -76,13 +79,23 @@ def postgres(postgres_server: str) -> Database:
         connection.execute(TABLE)
         for row in ROWS:
             connection.execute("INSERT INTO monthly_revenue VALUES (%s, %s, %s)", row)
+        login = f"{connection.info.dbname}_login"
+        connection.execute(f"GRANT SELECT ON monthly_revenue TO {login}")
 
     def count() -> int:
         with psycopg.connect(postgres_server) as connection:
             found = connection.execute("SELECT count(*) FROM monthly_revenue")
             return int(found.fetchall()[0][0])
 
-    return Database("postgres", postgres_server, count)
+    return Database("postgres", as_login(postgres_server), count)
+
+
+def as_login(owner: str) -> str:
+    """The same database as the log-in that agents read with."""
+    found = urlsplit(owner)
+    _, _, host = found.netloc.rpartition("@")
+    login = f"{found.path.lstrip('/')}_login"
+    return urlunsplit(found._replace(netloc=f"{login}:x@{host}"))
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

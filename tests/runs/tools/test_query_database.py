@@ -12,6 +12,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from django.db import connections
 
 from runs.errors import Fatal, InvalidCall, TimedOut, Transient
 from runs.tools.perform import perform
@@ -136,14 +137,31 @@ def test_the_setting_of_the_installation_is_the_default(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_alias_of_django_can_be_read() -> None:
-    sql = "SELECT count(*) FROM django_session"
+def test_the_products_own_database_is_not_read() -> None:
+    chosen = context(settings={"database": "default"})
 
-    result = perform(
-        query_database, {"sql": sql}, context(settings={"database": "default"})
-    )
+    with pytest.raises(Fatal, match=r"own|rules the server"):
+        perform(query_database, {"sql": "SELECT * FROM django_session"}, chosen)
 
-    assert result["rows"] == [[0]]
+
+def test_no_copy_of_the_products_own_database_is_read(sqlite: Database) -> None:
+    path = sqlite.url.removeprefix("sqlite:///").replace("%3F", "?")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE runs_run (id)")
+
+    with pytest.raises(Fatal, match="product's own"):
+        sqlite.query("SELECT 1")
+
+
+def test_an_alias_of_django_can_be_read(
+    sqlite: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = sqlite.url.removeprefix("sqlite:///").replace("%3F", "?")
+    file = {"ENGINE": "django.db.backends.sqlite3", "NAME": path}
+    chosen = {**connections.settings["default"], **file}
+    monkeypatch.setitem(connections.settings, "sales", chosen)
+
+    assert sqlite.query("SELECT 3", database="sales")["rows"] == [[3]]
 
 
 def test_a_server_that_is_not_there_is_tried_again() -> None:

@@ -98,7 +98,7 @@ def test_s11_it_ends_even_if_the_server_does_not_end_it(
 ) -> None:
     with psycopg.connect(postgres_server, autocommit=True) as connection:
         connection.execute(
-            "CREATE FUNCTION stay() RETURNS int LANGUAGE plpgsql AS $$ BEGIN"
+            "CREATE FUNCTION stay() RETURNS int STABLE LANGUAGE plpgsql AS $$ BEGIN"
             " PERFORM set_config('statement_timeout', '0', false);"
             " PERFORM pg_sleep(0.1); RETURN 1; END $$"
         )
@@ -149,6 +149,44 @@ MANY = {
 def test_s11_bytes_of_a_row_are_limited(database: Database) -> None:
     with pytest.raises(InvalidCall, match=r"too big|bytes in one row"):
         database.query(BIG[database.kind])
+
+
+@pytest.mark.postgres
+def test_s11_no_name_of_a_column_hides_how_large_a_row_is(postgres: Database) -> None:
+    sql = "SELECT repeat('x', 2000000) AS big, 1 AS agentops_row"
+
+    with pytest.raises(InvalidCall, match="bytes in one row"):
+        postgres.query(sql)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT (repeat('[', 100000) || repeat(']', 100000))::json",
+        "SELECT '10000-01-01'::date",
+    ],
+)
+def test_s11_a_value_that_cannot_be_read_is_told(postgres: Database, sql: str) -> None:
+    with pytest.raises(InvalidCall):
+        postgres.query(sql)
+
+
+WASTEFUL = {
+    "memory": "SELECT " + ", ".join(f"printf('%999999d', {n})" for n in range(700)),
+    "room": (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000000)"
+        " SELECT count(DISTINCT printf('%900d', i)) FROM n"
+    ),
+}
+
+
+@pytest.mark.parametrize("sql", WASTEFUL.values(), ids=WASTEFUL)
+def test_s11_what_a_statement_of_sqlite_uses_up_is_limited(
+    sqlite: Database, sql: str
+) -> None:
+    with pytest.raises(InvalidCall, match="needs too much"):
+        sqlite.query(sql, seconds=60)
 
 
 def test_s11_bytes_of_all_rows_are_limited(database: Database) -> None:
