@@ -345,51 +345,6 @@ def test_a_retry_lets_go_of_the_run_and_pays_for_what_may_be_billed(run):
     assert Effect.objects.get().status == "not_done"
 
 
-@pytest.mark.parametrize("ledger", [EffectStatus.DONE, EffectStatus.NOT_DONE])
-def test_a_late_result_is_kept_of_a_run_that_was_aborted(run, ledger):
-    Run.objects.update(state="aborted", finished_at=NOW)
-    effect_of(run).save(force_insert=True)
-
-    recording.keep_late_result(fence(run), result(), DELTA, ("k" * 64, ledger, "sent"))
-
-    effect = Effect.objects.get()
-    run.refresh_from_db()
-    assert (effect.status, effect.result) == (ledger.value, "sent")
-    assert Step.objects.get().status == "succeeded"
-    assert (run.state, run.steps_used) == ("aborted", 2)
-
-
-@pytest.mark.parametrize("known", [EffectStatus.STARTED, EffectStatus.UNKNOWN])
-def test_of_a_run_that_was_taken_over_the_ledger_alone_learns_of_an_act(run, known):
-    effect_of(run, status=known.value).save(force_insert=True)
-    Run.objects.update(lease_owner="somebody else")
-
-    recording.keep_late_result(
-        fence(run), result(), DELTA, ("k" * 64, EffectStatus.DONE, "sent")
-    )
-
-    effect = Effect.objects.get()
-    run.refresh_from_db()
-    assert (effect.status, effect.result) == ("done", "sent")
-    assert Step.objects.get().status == "planned"
-    assert run.steps_used == 1
-
-
-@pytest.mark.parametrize(
-    ("ledger", "owner"),
-    [(EffectStatus.NOT_DONE, OWNER), (EffectStatus.DONE, "who began it anew")],
-)
-def test_a_late_result_tells_the_ledger_only_of_its_own_act_and_success(
-    run, ledger, owner
-):
-    effect_of(run, owner=owner).save(force_insert=True)
-    Run.objects.update(lease_owner="somebody else")
-
-    recording.keep_late_result(fence(run), result(), DELTA, ("k" * 64, ledger, "sent"))
-
-    assert Effect.objects.get().status == "started"
-
-
 def test_the_ledger_is_settled_with_the_result(run):
     effect_of(run).save(force_insert=True)
     settled = ("k" * 64, EffectStatus.DONE, {"sent": 1})
