@@ -49,11 +49,8 @@ def pytest_collection_modifyitems(
 ) -> None:
     for item in items:
         _skip_what_was_not_asked_for(item, config)
-        if item.get_closest_marker("process"):
-            item.add_marker(pytest.mark.xdist_group("processes"))
-        elif item.get_closest_marker("browser"):
+        if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))  # said in the report
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.split("::")[0]))
 
 
 def _skip_what_was_not_asked_for(item: pytest.Item, config: pytest.Config) -> None:

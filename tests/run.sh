@@ -12,7 +12,9 @@ done
 failed=
 for database in $databases; do
     echo "Tests on $database"
-    # Tests that start processes or a browser form one group and share one worker.
-    .venv/bin/python -m pytest --db "$database" --dist loadgroup "$@" || failed="$failed $database"
+    # By files: the browser tests of a module share an installation. Not reordered:
+    # files with few tests, which are the slow ones, would come last.
+    .venv/bin/python -m pytest --db "$database" --dist loadfile --no-loadscope-reorder "$@" ||
+        failed="$failed $database"
 done
 [ -z "$failed" ] || { echo "error: tests failed on$failed" >&2; exit 1; }

@@ -1,22 +1,55 @@
-"""A live project with the sample agents and the demo's people."""
+"""Live projects with the sample agents and the demo's people, one for each module."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.conf import global_settings
 
-from tests.browser.story import set_the_scene
 from tests.support.project import LiveProject
+from tests.support.stage import Stage, staged
+
+ENV = {
+    "AGENTOPS_DEMO": "1",
+    "AGENTOPS_DEMO_LATENCY_S": "0.15",
+    "AGENTOPS_NOTIFY_PRIVATE_HOSTS": "127.0.0.1",
+}
 
 
 @pytest.fixture
-def project(live_project: Callable[..., LiveProject], settings: Any) -> LiveProject:
+def desk(desk_stage: Stage) -> Iterator[LiveProject]:
+    """The web server alone: items are rows, and nobody takes their runs on."""
+    yield desk_stage.project
+    desk_stage.put_back()
+
+
+@pytest.fixture
+def project(project_stage: Stage) -> Iterator[LiveProject]:
     """Web server and worker run; the demo model takes 0.15 s for an answer."""
-    # The processes check passwords as an installation does, not as quickly as tests.
-    settings.PASSWORD_HASHERS = global_settings.PASSWORD_HASHERS
-    made = live_project(AGENTOPS_DEMO="1", AGENTOPS_DEMO_LATENCY_S="0.15")
-    set_the_scene(made)
-    return made
+    yield project_stage.project
+    project_stage.put_back()
+
+
+@pytest.fixture(scope="module")
+def desk_stage(
+    tmp_path_factory: Any, migrated_database: str, django_db_blocker: Any
+) -> Iterator[Stage]:
+    folder = tmp_path_factory.mktemp("desk")
+    with (
+        django_db_blocker.unblock(),
+        staged(folder, migrated_database, ENV, worker=False) as stage,
+    ):
+        yield stage
+
+
+@pytest.fixture(scope="module")
+def project_stage(
+    tmp_path_factory: Any, migrated_database: str, django_db_blocker: Any
+) -> Iterator[Stage]:
+    folder = tmp_path_factory.mktemp("project")
+    with (
+        django_db_blocker.unblock(),
+        staged(folder, migrated_database, ENV, worker=True) as stage,
+    ):
+        yield stage

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.conf import global_settings
 from django.contrib.auth.models import Group, User
 from playwright.sync_api import Browser, Page, expect
 
@@ -14,7 +12,6 @@ from reviews import services
 from reviews.models import Decision, Review
 from runs.models import Agent
 from runs.tools import registry
-from tests.browser.story import PASSWORD
 from tests.browser.visit import NARROW, WIDE, barriers, sideways, visit
 from tests.support import factory, lookalikes
 from tests.support.project import LiveProject
@@ -25,14 +22,12 @@ FETCH = "http_request"
 
 
 @pytest.fixture
-def desk(live_project: Callable[..., LiveProject], settings: Any) -> LiveProject:
+def desk(desk: LiveProject) -> LiveProject:
     """Two people who decide; no worker, so that what waits stays as it is."""
-    settings.PASSWORD_HASHERS = global_settings.PASSWORD_HASHERS
-    project = live_project(worker=False)
     for name in ("ana", "ben"):
-        person = User.objects.create_user(name, f"{name}@example.com", PASSWORD)
+        person = User.objects.create_user(name, f"{name}@example.com")
         person.groups.add(Group.objects.get(name="operators"))
-    return project
+    return desk
 
 
 def make_agent() -> Agent:

@@ -23,9 +23,7 @@ UNDO = "Undo"
 @pytest.fixture
 def parked(project: LiveProject) -> Review:
     """An e-mail that waits; what is approved can be taken back for a minute."""
-    colleague = User.objects.create_user(
-        "colleague", "colleague@example.com", story.PASSWORD
-    )
+    colleague = User.objects.create_user("colleague", "colleague@example.com")
     colleague.groups.add(Group.objects.get(name="operators"))
     Tool.objects.update_or_create(name="send_email", defaults={"undo_s": 60})
     run = story._rests(story._start("quarterly-metrics"), RunState.AWAITING_HUMAN)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from django.contrib.auth.models import Group, User
 from playwright.sync_api import Browser, Page, expect
 
 from agentops import clock
 from reviews.models import Draft, Note, Review, Seen
-from tests.browser.story import PASSWORD, park
+from tests.browser.story import park
 from tests.browser.visit import barriers, visit
 from tests.support.project import LiveProject
 from tests.support.wait import wait_until
@@ -21,16 +23,20 @@ SHORT_S = 6.0
 @pytest.fixture
 def review(project: LiveProject) -> Review:
     """Waits, and `ben` may decide on it as `operator` may."""
-    ben = User.objects.create_user("ben", "ben@example.com", PASSWORD)
+    ben = User.objects.create_user("ben", "ben@example.com")
     ben.groups.add(Group.objects.get(name="operators"))
     return park()
 
 
 @pytest.fixture
-def short_lease(project: LiveProject) -> None:
+def short_lease(project: LiveProject) -> Iterator[None]:
     """Claims last a few seconds, so that a test can outlive one."""
     project.kill_tree("web")
     project.env["AGENTOPS_CLAIM_LEASE_S"] = str(SHORT_S)
+    project.start_web()
+    yield
+    project.kill_tree("web")
+    del project.env["AGENTOPS_CLAIM_LEASE_S"]
     project.start_web()
 
 

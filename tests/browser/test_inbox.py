@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
-from django.conf import global_settings
 from django.contrib.sessions.models import Session
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser import scene
-from tests.browser.story import set_the_scene
 from tests.browser.visit import NARROW, barriers, sideways, visit
 from tests.support.project import LiveProject
 
@@ -21,15 +16,6 @@ SOON_MS = 15_000
 PAGE_OVERFLOW = "document.documentElement.scrollHeight - innerHeight"
 OUTAGE = ("net::ERR", "htmx:")
 SIGNED_OUT = ("401",)
-
-
-@pytest.fixture
-def desk(live_project: Callable[..., LiveProject], settings: Any) -> LiveProject:
-    """The web server alone: the items are rows, no worker makes them."""
-    settings.PASSWORD_HASHERS = global_settings.PASSWORD_HASHERS
-    project = live_project(worker=False)
-    set_the_scene(project)
-    return project
 
 
 def row(page: Page, title: str) -> Locator:

@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from reviews.models import Route
-from tests.browser.story import set_the_scene
 from tests.browser.visit import NARROW, WIDE, Theme, barriers, sideways, visit
 from tests.support.project import LiveProject
 from tests.support.services import Services
@@ -17,18 +16,6 @@ PROFILE = "/reviews/profile/"
 WAYS: list[tuple[Theme, dict[str, int]]] = [("light", NARROW), ("dark", WIDE)]
 
 
-@pytest.fixture
-def project(live_project, settings) -> LiveProject:
-    from django.conf import global_settings
-
-    settings.PASSWORD_HASHERS = global_settings.PASSWORD_HASHERS
-    made: LiveProject = live_project(
-        worker=False, AGENTOPS_DEMO="1", AGENTOPS_NOTIFY_PRIVATE_HOSTS="127.0.0.1"
-    )
-    set_the_scene(made)
-    return made
-
-
 def add_webhook(page: Page, address: str) -> None:
     page.goto(PROFILE)
     page.get_by_label("Channel").select_option("webhook")
@@ -37,9 +24,9 @@ def add_webhook(page: Page, address: str) -> None:
 
 
 def test_a_route_is_added_tried_and_removed(
-    chromium: Browser, project: LiveProject, services: Services
+    chromium: Browser, desk: LiveProject, services: Services
 ) -> None:
-    with visit(chromium, project, "operator") as page:
+    with visit(chromium, desk, "operator") as page:
         add_webhook(page, f"{services.url}/sesame")
         expect(page.get_by_text("http://127.0.0.1/…")).to_be_visible()
         assert "sesame" not in page.content()
@@ -54,9 +41,9 @@ def test_a_route_is_added_tried_and_removed(
 
 
 def test_it_works_without_script_and_a_wrong_address_is_told(
-    chromium: Browser, project: LiveProject
+    chromium: Browser, desk: LiveProject
 ) -> None:
-    with visit(chromium, project, "submitter", script=False) as page:
+    with visit(chromium, desk, "submitter", script=False) as page:
         add_webhook(page, "http://example.com/hook")
 
         expect(page.get_by_text("Only https:// is possible")).to_be_visible()
@@ -64,7 +51,7 @@ def test_it_works_without_script_and_a_wrong_address_is_told(
         expect(page.get_by_text("You are told nothing, high risk")).to_be_visible()
 
 
-def test_the_section_has_no_barriers(chromium: Browser, project: LiveProject) -> None:
+def test_the_section_has_no_barriers(chromium: Browser, desk: LiveProject) -> None:
     from django.contrib.auth.models import User
 
     person = User.objects.get(username="operator")
@@ -77,7 +64,7 @@ def test_the_section_has_no_barriers(chromium: Browser, project: LiveProject) ->
         )
 
     for theme, size in WAYS:
-        with visit(chromium, project, "operator", theme=theme, size=size) as page:
+        with visit(chromium, desk, "operator", theme=theme, size=size) as page:
             page.goto(PROFILE)
             assert barriers(page) == []
             assert sideways(page) == 0

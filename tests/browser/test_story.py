@@ -26,7 +26,6 @@ from tests.support.wait import wait_until
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.process,
-    pytest.mark.xdist_group("processes"),
 ]
 
 NOTE = (

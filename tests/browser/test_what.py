@@ -26,19 +26,6 @@ BODY = (
 )
 
 
-@pytest.fixture
-def web(live_project: Any, settings: Any) -> LiveProject:
-    """The web server alone: nobody takes the runs on that are made here."""
-    from django.conf import global_settings
-
-    from tests.browser.story import set_the_scene
-
-    settings.PASSWORD_HASHERS = global_settings.PASSWORD_HASHERS
-    made: LiveProject = live_project(worker=False, AGENTOPS_DEMO="1")
-    set_the_scene(made)
-    return made
-
-
 def a_mail(body: str = BODY, to: str = "analytics@company.com") -> Review:
     """A parked mail: two months read in step 1, growth in step 2, a page in step 3."""
     run = factory.make_run(
@@ -65,11 +52,11 @@ def _result(run: Run, name: str, result: Any, *, untrusted: bool = False) -> Non
 
 @pytest.mark.parametrize(("size", "theme"), [(WIDE, "light"), (NARROW, "dark")])
 def test_every_value_is_marked_and_says_so_in_words(
-    chromium: Browser, web: LiveProject, size: Any, theme: Any
+    chromium: Browser, desk: LiveProject, size: Any, theme: Any
 ) -> None:
     review = a_mail()
 
-    with visit(chromium, web, "operator", size=size, theme=theme) as page:
+    with visit(chromium, desk, "operator", size=size, theme=theme) as page:
         page.goto(f"/reviews/{review.pk}/")
         _open_all(page)
 
@@ -103,11 +90,11 @@ def _open_all(page: Page) -> None:
 
 
 def test_a_figure_leads_to_the_step_it_comes_from(
-    chromium: Browser, web: LiveProject
+    chromium: Browser, desk: LiveProject
 ) -> None:
     review = a_mail()
 
-    with visit(chromium, web, "operator") as page:
+    with visit(chromium, desk, "operator") as page:
         page.goto(f"/reviews/{review.pk}/")
         page.get_by_role("link", name="1,895,000 (From step 1").first.click()
 
@@ -118,11 +105,11 @@ def test_a_figure_leads_to_the_step_it_comes_from(
 
 
 def test_an_address_from_a_web_page_is_red_and_names_the_page(
-    chromium: Browser, web: LiveProject
+    chromium: Browser, desk: LiveProject
 ) -> None:
     review = a_mail(to="eve@evil.example")
 
-    with visit(chromium, web, "operator") as page:
+    with visit(chromium, desk, "operator") as page:
         page.goto(f"/reviews/{review.pk}/")
 
         mark = page.locator(".prov[data-tone=bad]").first
@@ -130,12 +117,12 @@ def test_an_address_from_a_web_page_is_red_and_names_the_page(
 
 
 def test_a_long_mail_is_read_before_it_is_approved(
-    chromium: Browser, web: LiveProject
+    chromium: Browser, desk: LiveProject
 ) -> None:
     words = "\n\n".join(f"Paragraph number {n} of a long mail." for n in range(120))
     review = a_mail(words)
 
-    with visit(chromium, web, "operator") as page:
+    with visit(chromium, desk, "operator") as page:
         page.goto(f"/reviews/?item={review.pk}")
         assert page.get_by_role("button", name="Approve").count() == 0
         assert barriers(page) == []

@@ -1,0 +1,110 @@
+"""A live project that many tests use one after another, each finding it untouched.
+
+Starting processes and signing in takes longer than most pages take to look at. So
+the processes stay, and the rows are put back between the tests: what the tests'
+runs left is ended by the product itself, then every table gets the rows of the
+scene again, but for those that the worker keeps for itself. SQLite only.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from django.conf import global_settings
+from django.contrib.auth.models import User
+from django.test import override_settings
+
+from runs import services
+from runs.models import Run
+from runs.states import FINAL
+from tests.browser.story import set_the_scene
+from tests.support import databases
+from tests.support.project import LiveProject
+from tests.support.wait import wait_until
+
+THE_WORKER_S = ("django_q_", "runs_driver", "django_migrations", "sqlite_")
+BUSY_S = 20
+_EMPTY = 'DELETE FROM main."{0}"'
+_FILL = 'INSERT INTO main."{0}" SELECT * FROM scene."{0}"'
+
+
+class Stage:
+    """The project, and a copy of its rows as they were when the scene was set."""
+
+    def __init__(self, project: LiveProject) -> None:
+        self.project = project
+        self._live = project.database_url.removeprefix("sqlite:///")
+        self._scene = str(project.folder / "scene.sqlite3")
+        with (
+            closing(self._connect()) as live,
+            closing(sqlite3.connect(self._scene)) as scene,
+        ):
+            live.backup(scene)
+
+    def put_back(self) -> None:
+        """All runs end, all rows are those of the scene, the mailbox is empty."""
+        _end_runs()
+        with closing(self._connect()) as connection:
+            connection.execute("ATTACH ? AS scene", [self._scene])
+            connection.execute("BEGIN IMMEDIATE")
+            with _without_triggers(connection):
+                for table in _tables(connection):
+                    connection.execute(_EMPTY.format(table))
+                    connection.execute(_FILL.format(table))
+            connection.execute("COMMIT")
+        shutil.rmtree(self.project.mailbox, ignore_errors=True)
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(self._live, timeout=BUSY_S, isolation_level=None)
+
+
+@contextmanager
+def staged(
+    folder: Path, template: str, env: Mapping[str, str], *, worker: bool
+) -> Iterator[Stage]:
+    """A web server, perhaps a worker, and the ORM of this thread on their rows."""
+    with databases.fresh(folder, template) as url, databases.rows_of(url):
+        project = LiveProject(folder, url, env)
+        try:
+            # Its processes check passwords as an installation does.
+            with override_settings(PASSWORD_HASHERS=global_settings.PASSWORD_HASHERS):
+                set_the_scene(project)
+            stage = Stage(project)
+            project.start_web()
+            if worker:
+                project.start_worker()
+            yield stage
+        finally:
+            project.stop()
+
+
+def _end_runs() -> None:
+    unfinished = Run.objects.exclude(state__in=[state.value for state in FINAL])
+    if not Run.objects.exists():
+        return
+    admin = User.objects.get(username="admin")
+    for run in unfinished.exclude(state="completing"):
+        services.cancel(run.pk, by=admin, reason="The test is over.")
+    held = Run.objects.exclude(lease_owner="")
+    wait_until(lambda: not (unfinished | held).exists(), what="the end of all runs")
+
+
+def _tables(connection: sqlite3.Connection) -> list[str]:
+    names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    return [name for (name,) in names if not name.startswith(THE_WORKER_S)]
+
+
+@contextmanager
+def _without_triggers(connection: sqlite3.Connection) -> Iterator[None]:
+    """Some refuse to delete what happened."""
+    wanted = "SELECT name, sql FROM main.sqlite_master WHERE type = 'trigger'"
+    triggers = connection.execute(wanted).fetchall()
+    for name, _ in triggers:
+        connection.execute(f'DROP TRIGGER "{name}"')
+    yield
+    for _, statement in triggers:
+        connection.execute(statement)
