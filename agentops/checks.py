@@ -75,9 +75,11 @@ def check_queue(
 ) -> Iterator[CheckMessage]:
     queue: Mapping[str, Any] = settings.Q_CLUSTER
     timeout, retry = queue.get("timeout"), queue.get("retry", 60)
-    if not timeout or timeout >= retry:
+    longest = max(timeout or 0, settings.AGENTOPS.drive_timeout_s)
+    if not timeout or longest >= retry:
         yield Error(
-            "Q_CLUSTER's timeout must be set and shorter than its retry.",
+            "Q_CLUSTER's timeout must be set, and its retry longer than it and than"
+            f" a driver may take ({settings.AGENTOPS.drive_timeout_s} s).",
             hint="Else a task that still runs is handed out a second time.",
             id="agentops.E006",
         )

@@ -15,6 +15,9 @@ from typing import Any, cast
 
 from agentops import env
 
+LEAVING_S = 60
+"""What a driver may take to leave once its last call has ended."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
@@ -81,6 +84,12 @@ class Product:
 
     # Where people find the pages; the links in mails begin with it
     base_url: str = "http://127.0.0.1:8000"
+
+    @property
+    def drive_timeout_s(self) -> int:
+        """What the queue gives a driver: its slice, then the calls in flight."""
+        longest = max(self.model_deadline_s, self.tool_deadline_s)
+        return int(self.drive_slice_s + longest) + LEAVING_S
 
 
 SHARES = frozenset({"confidence_threshold", "context_share", "afterwards_below"})

@@ -98,6 +98,9 @@ def database(url: str) -> dict[str, Any]:
 DATABASES = {"default": database(DATABASE_URL)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# The product's own numbers
+AGENTOPS = conf.from_environment()
+
 Q_CLUSTER: dict[str, Any] = {
     "name": "agentops",
     "orm": "default",
@@ -106,7 +109,7 @@ Q_CLUSTER: dict[str, Any] = {
     "workers": env.integer("AGENTOPS_WORKERS", 3, minimum=2),
     "timeout": 60,
     # Longer than the longest task, its wait in the local queue included.
-    "retry": 1500,
+    "retry": max(1500, AGENTOPS.drive_timeout_s + 420),
     "ack_failures": True,
     "max_attempts": 1,
     "save_limit": -1,
@@ -244,8 +247,7 @@ LOGGING = log.config()
 # Only the command `demo` sets this: it offers sign-ins without a password.
 AGENTOPS_DEMO = env.flag("AGENTOPS_DEMO")
 
-# The product
-AGENTOPS = conf.from_environment()
+# The model
 OPENAI_API_KEY = env.text("OPENAI_API_KEY")
 OPENAI_BASE_URL = env.text("OPENAI_BASE_URL", "https://api.openai.com/v1")
 OPENAI_MODEL = env.text("OPENAI_MODEL", "gpt-5-mini")

@@ -23,8 +23,6 @@ DRIVE = "runs.tasks.drive"
 DRIVE_ALONE = "runs.tasks.drive_alone"
 SWEEP = "runs.tasks.sweep"
 
-# What a driver may take after its slice: calls in flight are waited for.
-LEAVING_S = 180
 KEEP_FAILURES = timedelta(days=1)
 PAUSE_WITHOUT_DATABASE_S = 1.0
 
@@ -42,16 +40,12 @@ def enqueue(name: str, *args: Any, timeout: int | None = None) -> None:
 
 def wake() -> None:
     """Have a driver look for due runs, once this transaction is committed."""
-    enqueue(DRIVE, timeout=drive_timeout_s())
+    enqueue(DRIVE, timeout=product().drive_timeout_s)
 
 
 def wake_alone() -> None:
     """Have a suspect run alone."""
-    enqueue(DRIVE_ALONE, timeout=drive_timeout_s())
-
-
-def drive_timeout_s() -> int:
-    return int(product().drive_slice_s) + LEAVING_S
+    enqueue(DRIVE_ALONE, timeout=product().drive_timeout_s)
 
 
 def install_sweep() -> None:

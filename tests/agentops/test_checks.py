@@ -14,7 +14,7 @@ def ids() -> set[str]:
     return {name for name in found if name.startswith("agentops")}
 
 
-def test_the_product_as_it_is_passes():
+def test_d08_the_product_as_it_is_passes():
     assert ids() == set()
 
 
@@ -49,15 +49,32 @@ def test_a_database_that_could_lose_or_block_is_refused(changed, expected):
     ("changed", "expected"),
     [
         ({"timeout": None}, "agentops.E006"),
+        ({"timeout": 0}, "agentops.E006"),
         ({"timeout": 1500}, "agentops.E006"),
+        ({"timeout": 600, "retry": 60}, "agentops.E006"),
+        ({"retry": 1000}, "agentops.E006"),
         ({"max_attempts": 0}, "agentops.E007"),
+        ({"max_attempts": -1}, "agentops.E007"),
         ({"orm": None}, "agentops.E008"),
     ],
 )
-def test_a_queue_that_repeats_tasks_is_refused(settings, changed, expected):
+def test_d08_a_queue_that_repeats_tasks_is_refused(settings, changed, expected):
     settings.Q_CLUSTER = settings.Q_CLUSTER | changed
 
     assert ids() == {expected}
+
+
+@pytest.mark.parametrize("missing", ["timeout", "retry", "max_attempts"])
+def test_d08_what_django_q2_would_assume_is_refused(settings, missing):
+    settings.Q_CLUSTER = {k: v for k, v in settings.Q_CLUSTER.items() if k != missing}
+
+    assert ids() & {"agentops.E006", "agentops.E007"}
+
+
+def test_d08_a_driver_that_may_take_longer_than_the_retry_is_refused(configured):
+    configured(drive_slice_s=3600.0)
+
+    assert ids() == {"agentops.E006"}
 
 
 def test_an_unknown_provider_is_refused(settings):

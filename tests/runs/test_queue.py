@@ -6,6 +6,7 @@ import pytest
 from django.db import OperationalError, connection, connections, transaction
 from django_q.models import OrmQ, Schedule  # noqa: TID251
 
+from agentops.conf import product
 from runs import queue
 
 
@@ -28,7 +29,7 @@ def test_a_task_is_sent_with_the_transaction():
 
     (sent,) = OrmQ.objects.all()
     assert sent.task["func"] == "runs.tasks.drive"
-    assert sent.task["timeout"] == queue.drive_timeout_s() == 1080
+    assert sent.task["timeout"] == product().drive_timeout_s == 1080
 
 
 @pytest.mark.django_db(transaction=True)
