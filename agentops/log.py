@@ -5,6 +5,9 @@
 
 What is bound lives in a context variable: it holds for the thread that entered
 the block and for nothing else, and blocks within blocks add up.
+
+Both formats write one record as one: secrets are hidden, in tracebacks too, and no text
+from outside can end a line, begin one that looks like ours, or steer a terminal.
 """
 
 from __future__ import annotations
@@ -17,7 +20,9 @@ from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any
 
-from agentops import env
+from pythonjsonlogger.json import JsonFormatter
+
+from agentops import env, redaction
 
 KEYS = ("run", "step", "attempt")
 FORMATS = ("plain", "json")
@@ -61,6 +66,11 @@ class OneLine(logging.Formatter):
     """What models, tools and networks say cannot begin a line of its own, nor steer
     the terminal it is read in."""
 
+    def format(self, record: logging.LogRecord) -> str:
+        """Without secrets; what a traceback says is set in."""
+        first, *rest = redaction.hide(super().format(record)).split("\n")
+        return "\n    ".join([first, *(_STEERING.sub(_spelt, line) for line in rest)])
+
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         record.message = _STEERING.sub(_spelt, record.message)
         return super().formatMessage(record)
@@ -68,6 +78,14 @@ class OneLine(logging.Formatter):
 
 def _spelt(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape").decode()
+
+
+class Json(JsonFormatter):
+    """One object per line; everything but ASCII is escaped in it."""
+
+    def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
+        kept: dict[str, Any] = redaction.hide_in(super().process_log_record(log_data))
+        return kept
 
 
 class WithoutTraceback(logging.Filter):
@@ -113,7 +131,7 @@ def config() -> dict[str, Any]:
                 "style": "{",
             },
             "json": {
-                "()": "pythonjsonlogger.json.JsonFormatter",
+                "()": "agentops.log.Json",
                 "fmt": "{asctime} {levelname} {name} {run} {step} {attempt} {message}",
                 "style": "{",
                 "rename_fields": {"asctime": "time", "levelname": "level"},
@@ -131,6 +149,11 @@ def config() -> dict[str, Any]:
             # Its own lines tell of every task; a driver's task is not news.
             "django-q": {"level": "WARNING"},
             "django.request": {"filters": ["answers"]},
+            # Their own handlers would write past the formats above, and mail errors.
+            "django": {"handlers": [], "propagate": True},
+            "django.server": {"handlers": [], "propagate": True},
+            "gunicorn.access": {"handlers": [], "propagate": True},
+            "gunicorn.error": {"handlers": [], "propagate": True},
             "django.security.DisallowedHost": {"filters": ["without traceback"]},
             # `agentops.throttle` says what matters of it in one line.
             "axes": {"level": "ERROR"},

@@ -55,6 +55,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "reviews.middleware.in_their_time",
+    "agentops.typed.WithoutSecrets",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -241,8 +242,9 @@ SERVER_EMAIL = DEFAULT_FROM_EMAIL
 # Tools
 AGENTOPS_TOOL_DATABASE_URL = env.text("AGENTOPS_TOOL_DATABASE_URL")
 
-# Log
+# Log, and the page that DEBUG shows of an error
 LOGGING = log.config()
+DEFAULT_EXCEPTION_REPORTER = "agentops.reports.Reporter"
 
 # Only the command `demo` sets this: it offers sign-ins without a password.
 AGENTOPS_DEMO = env.flag("AGENTOPS_DEMO")

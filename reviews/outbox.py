@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from agentops import clock, log
+from agentops import clock, log, redaction
 from reviews import hours, routing, wanted
 from reviews.models import Notification, Profile
 from reviews.models.notification import NotificationStatus
@@ -135,6 +135,9 @@ def _send(rows: Sequence[Notification]) -> list[Came]:
     profile = Profile.objects.filter(person=first.person_id).first()
     try:
         with timezone.override(hours.zone(profile)):
+            redaction.learn(
+                address
+            )  # it may hold a secret, and this process now has it
             base.find(first.channel).send(address, message.of(rows))
     except LookupError as error:
         return _failed(rows, str(error), permanent=True)
@@ -147,7 +150,7 @@ def _send(rows: Sequence[Notification]) -> list[Came]:
 
 
 def _failed(rows: Sequence[Notification], words: str, *, permanent: bool) -> list[Came]:
-    first, error = rows[0], shorten(clean_text(words))
+    first, error = rows[0], shorten(redaction.hide(clean_text(words)))
     logger.warning("not delivered to %s: %s", routing.shown(first), error)
     if permanent or first.attempts >= MAX_TRIES:
         return _settle(rows, NotificationStatus.FAILED, error)

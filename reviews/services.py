@@ -17,7 +17,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
-from agentops import clock, log
+from agentops import clock, log, redaction
 from reviews import drafts, drift, seal, searching, undo
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionKind
@@ -81,7 +81,8 @@ def decide(
     review = Review.objects.select_related("run__agent").get(pk=review_id)
     if reason := may_decide(by, review, kind=chosen.kind):
         raise NotPermitted(reason)
-    wanted = _Wanted(chosen, by, item_version, digest, seen_at, together, payload or {})
+    sent = redaction.hide_in(dict(payload or {}))
+    wanted = _Wanted(chosen, by, item_version, digest, seen_at, together, sent)
     with log.bound(run=review.run_id):
         try:
             with transaction.atomic():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from runs import hiding
 from runs.canonical import Json, digest, parse_arguments, shorten
 from runs.errors import InvalidCall
 from runs.facts import Facts
-from runs.progress import PendingCall, Progress
+from runs.progress import UPDATE_PLAN, PendingCall, Progress
 from runs.states import StepKind
 from runs.toolbox import Offered, propose
 from runs.tools.plan_item import take_plan_item
@@ -29,8 +30,18 @@ def understood(
     approval = progress.approval
     edited = approval.arguments if approval and approval.call_id == call.id else None
     checked = offered.spec.validate(edited if edited is not None else arguments)
+    _refuse_placeholders(offered, checked)
     offered.spec.vet(checked, offered.settings)
     return offered, _sealed(facts, progress, offered, call.id, checked), item
+
+
+def _refuse_placeholders(offered: Offered, arguments: dict[str, Json]) -> None:
+    """Only what goes to people and to our own rows may speak of what is hidden."""
+    if offered.spec.asks is not None or offered.spec.name == UPDATE_PLAN:
+        return
+    wrong = hiding.with_placeholders(arguments)
+    if wrong:
+        raise InvalidCall(f"{', '.join(wrong)}: {hiding.REFUSAL}")
 
 
 def _sealed(

@@ -1,7 +1,8 @@
 """Any exception as what happens next, the wait before another try, and redaction.
 
-`classify` goes by type, never by words. `redact` takes out what looks like a
-secret; every error text that is stored or shown passes it once.
+`classify` goes by type, never by words. `redact` takes out more than is taken out of
+other texts (`agentops.redaction`): endpoints quote keys cut short or starred out, and
+nothing is lost with a digest. Every error text that is stored or shown passes it once.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
+from agentops import redaction
 from runs.canonical import QUOTE, clean_text, shorten
 from runs.errors import Fatal, InvalidCall, StepError, Transient
 
@@ -37,7 +39,7 @@ _SECRETS = re.compile(
 _BEARER = re.compile(r"\b(bearer|basic)\s+[A-Za-z0-9+/._~=-]{6,}", re.IGNORECASE)
 _NAMED = re.compile(
     r"((?:api[-_ ]?key|access[-_ ]?token|secret|password|passwd|authorization)"
-    r"[\"']?(?:\s+provided)?\s*[:=]\s*[\"']?)[^\s\"',;&<>]{4,}",
+    r"[\"']?(?:\s+provided)?\s*[:=]\s*[\"']?)[^\s\"',;&<>\[]{4,}",
     re.IGNORECASE,
 )
 _LOGIN = re.compile(r"(://)[^/\s:@]*:[^/\s@]+@")
@@ -92,6 +94,7 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     for secret in secrets:
         if len(secret) >= 4:
             text = text.replace(secret, HIDDEN)
+    text = redaction.hide(text)
     text = _LOGIN.sub(rf"\1{HIDDEN}@", text)
     text = _BEARER.sub(rf"\1 {HIDDEN}", text)
     text = _NAMED.sub(rf"\1{HIDDEN}", text)

@@ -18,6 +18,7 @@ from django.db import transaction
 from agentops import clock
 from runs import (
     fitting,
+    hiding,
     history,
     planning,
     points,
@@ -99,6 +100,7 @@ def resume(
     """
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("resume needs the caller's transaction")
+    verdict = hiding.verdict(verdict)
     run = Run.objects.select_related("version").get(id=run_id)
     if run.state != RunState.AWAITING_HUMAN or run.sequence != sequence:
         raise Stale("The run does not wait for this decision any more.")

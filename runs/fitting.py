@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runs import budgets, plans
+from runs import budgets, hiding, plans
 from runs.canonical import Json, digest
 from runs.errors import BadInput, Stale, StepError
 from runs.facts import Action, Facts
@@ -155,8 +155,15 @@ def _validated(offered: Offered, arguments: Mapping[str, Json]) -> dict[str, Jso
     if wrong:
         raise BadInput({f"arguments.{name}": text for name, text in wrong.items()})
     checked = offered.spec.validate(arguments)
+    _refuse_placeholders(checked)
     offered.spec.vet(checked, offered.settings)
     return checked
+
+
+def _refuse_placeholders(arguments: Mapping[str, Json]) -> None:
+    wrong = hiding.with_placeholders(arguments)
+    if wrong:
+        raise BadInput({f"arguments.{name}": hiding.REFUSAL for name in wrong})
 
 
 def topped_up(run: Run, verdict: Verdict) -> dict[str, Json]:

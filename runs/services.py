@@ -11,7 +11,7 @@ import jsonschema
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from agentops import clock, log
+from agentops import clock, log, redaction
 from agentops.conf import product
 from runs import budgets, guidance, history, points, policy, queue, recording, records
 from runs.agents import publish
@@ -88,7 +88,7 @@ def cancel(run_id: UUID, *, by: User, reason: str) -> None:
 def _abort(run: Run, state: RunState, by: User, reason: str) -> None:
     now = clock.now()
     fence = Fence(run.id, run.sequence, run.lease_owner, state)
-    why = clean_text(reason)
+    why = redaction.hide(clean_text(reason))
     move = Move(state, RunState.ABORTED, why, by.get_username(), now, by.pk)
     fields = records.RELEASED | records.unparked(run, now) | {"finished_at": now}
     recording.commit(Record(fence=fence, moves=(move,), fields=fields))
@@ -173,7 +173,7 @@ def _refuse_without_price(config: AgentConfig, limits: Mapping[str, Json]) -> No
 
 
 def _inputs(agent: Agent, given: Mapping[str, Any]) -> dict[str, Json]:
-    inputs = clean_object(given)
+    inputs: dict[str, Json] = redaction.hide_in(clean_object(given))
     validator = jsonschema.Draft202012Validator(
         agent.input_schema, format_checker=jsonschema.FormatChecker()
     )
@@ -196,7 +196,7 @@ def _field_of(error: jsonschema.ValidationError) -> str:
 
 
 def _task(agent: Agent, task: str, inputs: Mapping[str, Json]) -> str:
-    text = clean_text(task).strip()
+    text = redaction.hide(clean_text(task)).strip()
     if agent.task_template:
         filled = _filled(agent.task_template, inputs)
         text = f"{filled}\n\n{text}".strip()

@@ -14,7 +14,7 @@ from django.utils.crypto import get_random_string
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh, HttpResponseStopPolling
 
-from agentops import clock
+from agentops import clock, typed
 from agentops.http import AuthenticatedRequest, signed_in
 from agentops.pages import problem
 from runs import expectation, forking, listing, metrics, page, services
@@ -102,6 +102,7 @@ def _start(
     request: AuthenticatedRequest, agents: list[Agent], agent: Agent
 ) -> HttpResponse:
     form = TaskForm(agent, request.POST)
+    form.refuse(_hidden_in(request))
     if form.is_valid():
         try:
             run = services.start(
@@ -119,6 +120,17 @@ def _start(
         else:
             return redirect("runs:detail", run.id)
     return _show_form(request, agents, agent, form, status=UNPROCESSABLE)
+
+
+def _hidden_in(request: AuthenticatedRequest) -> BadInput:
+    """Said beside the field before anything starts: without it the task may be moot."""
+    return BadInput(
+        {
+            name: f"Here was {kinds}. It is hidden, and the agent never gets to see it."
+            " Send it so, or say what you want in another way."
+            for name, kinds in typed.hidden_in(request).items()
+        }
+    )
 
 
 def _show_form(

@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from agentops import clock, log
-from runs import points
+from agentops import clock, log, redaction
+from runs import hiding, points
 from runs.canonical import Json
 from runs.classify import classify
 from runs.errors import OutcomeUnknown, StepError
@@ -66,6 +66,7 @@ class Work:
                 logger.exception("the act failed in a way nobody foresaw")
                 error = self._unforeseen(caught)
             points.reach("after act")
+            value, error = _without_secrets(value, error)
         elapsed_ms = round((time.perf_counter() - begun) * 1000)
         return Outcome(self.step, value, error, started_at, elapsed_ms)
 
@@ -73,6 +74,16 @@ class Work:
         """Nobody knows how far an irreversible act came."""
         known = classify(error)
         return OutcomeUnknown(known.message) if self.is_irreversible else known
+
+
+def _without_secrets(
+    value: Any, error: StepError | None
+) -> tuple[Any, StepError | None]:
+    with redaction.counted() as hidden:
+        kept = hiding.value(value), error and hiding.error(error)
+    if hidden:
+        logger.warning("hidden in what came back: %s", redaction.in_words(hidden))
+    return kept
 
 
 @dataclass(frozen=True)

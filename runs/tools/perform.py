@@ -14,6 +14,7 @@ from typing import Any
 
 from django.db import connections
 
+from agentops import redaction
 from runs.canonical import Json, clean, clean_text, shorten
 from runs.classify import named
 from runs.errors import (
@@ -104,7 +105,7 @@ def preview(spec: ToolSpec, arguments: Arguments, context: Context) -> Preview |
 
 
 def _shown(value: Any) -> str:
-    return clean_text(str(value))
+    return redaction.hide(clean_text(str(value)))
 
 
 def _begin(context: Context, irreversible: bool) -> None:

@@ -11,6 +11,7 @@ from io import StringIO
 import pytest
 
 from agentops import log
+from tests.support.canaries import SHAPES
 
 
 @pytest.fixture
@@ -129,3 +130,72 @@ def test_what_others_say_begins_no_line_and_steers_no_terminal(monkeypatch, word
 
     (line,) = out.getvalue().splitlines()
     assert line.endswith(word.encode("unicode_escape").decode())
+
+
+# Lines cannot be forged, and hold no secret
+
+
+KEY = SHAPES["openai"]
+
+
+@pytest.fixture(params=["plain", "json"])
+def written(request, monkeypatch):
+    """A logger in either format, and all it has written."""
+    monkeypatch.setenv("AGENTOPS_LOG", request.param)
+    out, made = StringIO(), logging.config.DictConfigurator(log.config())
+    handler = logging.StreamHandler(out)
+    handler.addFilter(log.ContextFilter())
+    config = log.config()["formatters"][request.param]
+    handler.setFormatter(made.configure_formatter(config))
+    logger = logging.Logger("test")  # noqa: LOG001 - of this test alone
+    logger.addHandler(handler)
+    return logger, out.getvalue
+
+
+def test_no_secret_is_written(written):
+    logger, text = written
+
+    logger.info("the key %s of %s", KEY, {"password": "hunter22"}, extra={"more": KEY})
+
+    assert KEY not in text()
+    assert "hunter22" not in text()
+    assert "[hidden: an API key]" in text()
+
+
+def test_no_secret_is_written_with_a_traceback(written):
+    logger, text = written
+
+    try:
+        raise RuntimeError(f"refused: {KEY}")
+    except RuntimeError:
+        logger.exception("it failed")
+
+    assert KEY not in text()
+    assert "RuntimeError: refused: [hidden: an API key]" in text()
+
+
+def test_a_text_from_outside_begins_no_line_of_its_own(written):
+    logger, text = written
+
+    logger.info("said %s", "x\r\n2026-11-30 10:00:00,000 INFO runs run=- all is well")
+
+    assert not [line for line in text().splitlines()[1:] if line[:1].strip()]
+    assert "\r" not in text()
+
+
+def test_a_text_from_outside_steers_no_terminal_and_turns_nothing_around(written):
+    logger, text = written
+
+    logger.info("said %s", "\x1b[2J\x9b1m \u202e\u2066 \u2028 \x7f")
+
+    assert not set("\x1b\x9b\u202e\u2066\u2028\x7f") & set(text())
+    assert "\\u202e" in text()
+
+
+@pytest.mark.parametrize(
+    "name", ["django", "django.server", "gunicorn.access", "gunicorn.error"]
+)
+def test_who_has_handlers_of_its_own_writes_through_ours(name):
+    found = log.config()["loggers"][name]
+
+    assert (found["handlers"], found["propagate"]) == ([], True)

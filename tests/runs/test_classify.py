@@ -11,6 +11,7 @@ import pytest
 from django.db import OperationalError
 from pydantic import BaseModel, ValidationError
 
+from agentops import redaction
 from runs.classify import HIDDEN, backoff, classify, redact, told
 from runs.errors import Fatal, InvalidCall, NotSent, StepError, Transient
 
@@ -94,7 +95,7 @@ def test_it_makes_texts_storable() -> None:
 def test_it_hides_what_looks_like_a_secret(secret: str) -> None:
     found = redact(f"before {secret} after")
 
-    assert HIDDEN in found
+    assert HIDDEN in found or redaction.has_placeholder(found)
     assert secret not in found
     assert found.startswith("before ")
     assert found.endswith(" after")

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
+from agentops import redaction
 from agentops.conf import product
 from runs import metrics, services
 from runs.canonical import Json, loads
@@ -62,7 +63,11 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON line")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        run = _submitted(options)
+        with redaction.counted() as hidden:
+            run = _submitted(options)
+        if hidden:
+            kinds = redaction.in_words(hidden)
+            self.stderr.write(f"Hidden before anything kept it: {kinds}.")
         if options["wait"] is not None:
             _wait(run, options["wait"])
         self._print(run, is_json=options["json"], is_waited=options["wait"] is not None)

@@ -1,0 +1,3 @@
+"""Tests of agentops."""
+
+from __future__ import annotations
