@@ -14,22 +14,27 @@ from __future__ import annotations
 import inspect
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, cast, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from runs.canonical import Json, clean_object, clean_text
 from runs.classify import named, told
 from runs.errors import Fatal, InvalidCall, StepError, TimedOut
+from runs.tools.threads import Crowded, LeftAlone, call_within
 
 logger = logging.getLogger(__name__)
 
 CONTEXT = "context"
 PLAN_ITEM = "plan_item"
+ANSWER_S = 5.0
+"""For what a tool is asked about a call besides the call itself."""
+MOST_WORDS = 4_000
+
+T = TypeVar("T")
 
 
 class Effect(StrEnum):
@@ -151,21 +156,25 @@ class ToolSpec:
 
     def effect_for(self, arguments: Arguments) -> Effect:
         """Raises `Fatal` where the tool cannot tell."""
-        if self.effect_of is None:
+        tell = self.effect_of
+        if tell is None:
             return self.effect
-        with self._at_fault("tell the effect of its call"):
-            return Effect(self.effect_of(arguments))
+        return self._said(
+            "tell the effect of its call", lambda: Effect(tell(arguments))
+        )
 
     def words(self, arguments: Arguments) -> str:
         """Verb and object in words; never raises."""
-        if self.describe is None:
+        describe = self.describe
+        if describe is None:
             return self.title
         try:
-            said = self.describe(arguments)
-        except Exception as error:  # noqa: BLE001 - a call does not fail for words
-            logger.warning("%s has no words for its call: %r", self.name, error)
-            return self.title
-        return clean_text(str(said or "")) or self.title
+            said = self._said(
+                "describe its call", lambda: str(describe(arguments) or "")[:MOST_WORDS]
+            )
+        except (StepError, ValidationError):
+            return self.title  # a call does not fail for words
+        return clean_text(said) or self.title
 
     @property
     def title(self) -> str:
@@ -178,15 +187,17 @@ class ToolSpec:
         tool's own types are at fault.
         """
         checked = self._checked(arguments)
-        with self._at_fault("write its arguments as JSON"):
-            return clean_object(checked.model_dump(mode="json", exclude_unset=True))
+        return self._said(
+            "write its arguments as JSON",
+            lambda: clean_object(checked.model_dump(mode="json", exclude_unset=True)),
+        )
 
     def vet(self, arguments: Arguments, settings: Mapping[str, Json]) -> None:
         """Raises `InvalidCall` for what the settings of the tool do not allow, and
         `Fatal` where the tool cannot tell."""
-        if self.check is not None:
-            with self._at_fault("check its call"):
-                self.check(arguments, settings)
+        check = self.check
+        if check is not None:
+            self._said("check its call", lambda: check(arguments, settings))
 
     def call(self, arguments: Arguments, context: Context) -> Any:
         """Run the function; raises what it raises, and `InvalidCall`."""
@@ -214,21 +225,53 @@ class ToolSpec:
             raise InvalidCall(_feedback(self.name, error)) from None
 
     def _validated(self, arguments: Mapping[str, Json]) -> BaseModel:
-        with self._at_fault("check its arguments"):
-            return self.model.model_validate(dict(arguments))
+        given = dict(arguments)
+        return self._said(
+            "check its arguments", lambda: self.model.model_validate(given)
+        )
 
-    @contextmanager
-    def _at_fault(self, what: str) -> Iterator[None]:
-        """A mistake in the tool's own code is `Fatal`: no model can answer for it."""
+    def _said(self, what: str, answer: Callable[[], T]) -> T:
+        """What the tool's own code answers within `ANSWER_S`.
+
+        It is asked by whoever advances everybody's runs, or shows a page. A mistake
+        in it is `Fatal`: no model can answer for it. While one answer is awaited in
+        vain, no other is asked for.
+        """
         try:
-            yield
+            return self._answered(answer)
         except (InvalidCall, ValidationError):
             raise
         except Exception as error:
-            logger.exception("%s could not %s", self.name, what)
-            is_ours = isinstance(error, StepError)
-            words = error.args[0] if is_ours else named(error)
+            logger.warning("%s could not %s", self.name, what, exc_info=error)
+            words = error.args[0] if isinstance(error, StepError) else named(error)
             raise Fatal(told(f"{self.name} could not {what}: {words}")) from error
+
+    def _answered(self, answer: Callable[[], T]) -> T:
+        try:
+            return cast(
+                "T",
+                call_within(
+                    ANSWER_S,
+                    lambda: _without_ending(answer),
+                    owner=f"{self.name} itself",
+                    most_left=1,
+                    interrupts=True,
+                ),
+            )
+        except LeftAlone:
+            raise Fatal(f"no answer within {ANSWER_S:g} s") from None
+        except Crowded:
+            raise Fatal("an earlier answer has not come yet") from None
+
+
+def _without_ending(answer: Callable[[], T]) -> T:
+    """What would end the program is an error like another."""
+    try:
+        return answer()
+    except Exception:
+        raise
+    except BaseException as error:
+        raise Fatal(f"it tried to end the program ({named(error)})") from error
 
 
 def tool(

@@ -35,7 +35,7 @@ from runs.tools.base import (
     ToolSpec,
 )
 from runs.tools.isolation import perform_in_child
-from runs.tools.threads import LeftAlone, call_within
+from runs.tools.threads import MOST_LEFT, Crowded, LeftAlone, call_within
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ def perform(spec: ToolSpec, arguments: Arguments, context: Context) -> Json:
     _begin(context, irreversible)
     try:
         spec.vet(arguments, context.settings)
-        return clean(_way(spec)(spec, arguments, context))
+        return _way(spec)(spec, arguments, context)
     except StepError as error:
         raise _honest(error, irreversible) from error
     except Exception as error:
@@ -78,7 +78,7 @@ def reconcile(spec: ToolSpec, arguments: Arguments, context: Context) -> Reconci
         return Reconciliation(Reconciled.UNKNOWN, evidence="The tool cannot tell.")
     ask = spec.reconcile
     try:
-        found = _given_up(spec.name, lambda: ask(arguments, context), context)
+        found = _given_up(spec, lambda: ask(arguments, context), context)
         evidence = _shown(found.evidence)
         return Reconciliation(Reconciled(found.outcome), clean(found.result), evidence)
     except Exception as error:
@@ -95,7 +95,7 @@ def preview(spec: ToolSpec, arguments: Arguments, context: Context) -> Preview |
         return None
     show = spec.preview
     try:
-        found = _given_up(spec.name, lambda: show(arguments, context), context)
+        found = _given_up(spec, lambda: show(arguments, context), context)
         fields = [tuple(map(_shown, row)) for row in found.fields]
         lines = tuple((label, value, kind) for label, value, kind in fields)
         return Preview(_shown(found.headline), lines, _shown(found.warning))
@@ -124,32 +124,40 @@ def _way(spec: ToolSpec) -> Callable[[ToolSpec, Arguments, Context], Any]:
 
 
 def _here(spec: ToolSpec, arguments: Arguments, context: Context) -> Any:
-    return _tidily(lambda: spec.call(arguments, context), spec.name)
+    with _connections_closed():
+        return _called(spec, lambda: clean(spec.call(arguments, context)))
 
 
 def _in_thread(spec: ToolSpec, arguments: Arguments, context: Context) -> Any:
-    return _given_up(spec.name, lambda: spec.call(arguments, context), context)
+    return _given_up(spec, lambda: clean(spec.call(arguments, context)), context)
 
 
-def _given_up(name: str, call: Callable[[], Any], context: Context) -> Any:
-    """Wait for the call until just after the deadline, then leave it alone."""
+def _given_up(spec: ToolSpec, call: Callable[[], Any], context: Context) -> Any:
+    """Wait for the call until just after the deadline, then leave it alone.
+
+    Raises `NotSent` where too many calls of this tool hang in this process already.
+    """
+    patience = context.deadline.remaining() + GRACE_S
     try:
-        return call_within(
-            context.deadline.remaining() + GRACE_S, lambda: _tidily(call, name)
-        )
+        return call_within(patience, lambda: _called(spec, call), owner=spec.name)
     except LeftAlone:
-        raise TimedOut(f"{name} did not answer within its deadline.") from None
+        raise TimedOut(f"{spec.name} did not answer within its deadline.") from None
+    except Crowded:
+        raise NotSent(
+            f"{MOST_LEFT} calls of {spec.name} that were given up still go on in this"
+            " process: no other is made until it is started again."
+        ) from None
 
 
-def _tidily(call: Callable[[], Any], name: str) -> Any:
-    with _connections_closed():
-        try:
-            return call()
-        except Exception:
-            raise
-        except BaseException as error:
-            kind = type(error).__name__
-            raise _Ended(f"{name} tried to end the program ({kind}).") from error
+def _called(spec: ToolSpec, call: Callable[[], Any]) -> Any:
+    """What the call gives; what would end the program is an error like another."""
+    try:
+        return call()
+    except Exception:
+        raise
+    except BaseException as error:
+        kind = type(error).__name__
+        raise _Ended(f"{spec.name} tried to end the program ({kind}).") from error
 
 
 @contextmanager

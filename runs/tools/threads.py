@@ -2,44 +2,77 @@
 
 Threads are used again, since starting one costs more than most calls. One that was
 left alone comes back when its call ends. They are daemons: nobody waits for them
-when the program ends.
+when the program ends. An owner of whose calls too many go on gets no more of them,
+so that what hangs for ever does not use up the process.
 """
 
 from __future__ import annotations
 
 import contextvars
+import ctypes
 import os
 import threading
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
+from django.conf import settings
+from django.db import connections
+
 MOST_IDLE = 32
+MOST_LEFT = 50
 
 _idle: deque[_Worker] = deque()
-os.register_at_fork(after_in_child=_idle.clear)
+_left: defaultdict[str, set[_Act]] = defaultdict(set)
+
+
+def _forget_threads() -> None:
+    _idle.clear()
+    _left.clear()
+
+
+os.register_at_fork(after_in_child=_forget_threads)
 
 
 class LeftAlone(Exception):
     """The call did not end in time; it goes on by itself."""
 
 
-def call_within(seconds: float, call: Callable[[], Any]) -> Any:
+class Crowded(Exception):
+    """So many calls of the same owner were left alone that no other is made."""
+
+
+class _Interrupted(SystemExit):
+    """Raised in the midst of a call that was left alone."""
+
+
+def call_within(
+    seconds: float,
+    call: Callable[[], Any],
+    *,
+    owner: str = "",
+    most_left: int = MOST_LEFT,
+    interrupts: bool = False,
+) -> Any:
     """The call's result, or what it raised.
 
-    Raises `LeftAlone` when it does not end in time, and RuntimeError when there can
-    be no more threads (nothing was called then). Context variables are those of the
-    caller.
+    Raises `LeftAlone` when it does not end in time; `Crowded` when `most_left` calls
+    of the owner were left alone and go on still, and RuntimeError when there can be no
+    more threads (nothing was called then). `interrupts`: a call that is left alone is
+    ended at its next line of Python; for what changes nothing. Context variables are
+    those of the caller; Django's connections that it opened are closed.
     """
-    act = _Act(call)
+    if len(_left[owner]) >= most_left:
+        raise Crowded
+    act = _Act(call, owner)
     try:
         worker = _idle.pop()
     except IndexError:
         worker = _Worker()
         worker.start()
     worker.inbox.put(act)
-    if not act.ended.acquire(timeout=seconds):
+    if not act.ended.acquire(timeout=seconds) and act.leave(worker, interrupts):
         raise LeftAlone
     if act.error is not None:
         raise act.error
@@ -47,21 +80,60 @@ def call_within(seconds: float, call: Callable[[], Any]) -> Any:
 
 
 class _Act:
-    """A call on its way: the lock is free once it has ended."""
+    """A call on its way: the lock `ended` is free once it has ended."""
 
-    def __init__(self, call: Callable[[], Any]) -> None:
+    def __init__(self, call: Callable[[], Any], owner: str) -> None:
         self.call = call
+        self.owner = owner
         self.context = contextvars.copy_context()
         self.ended = threading.Lock()
         self.ended.acquire()
         self.result: Any = None
         self.error: BaseException | None = None
+        self._deciding = threading.Lock()
+        self._is_over = False
+        self._is_interrupted = False
 
     def run(self) -> None:
         try:
-            self.result = self.context.run(self.call)
+            try:
+                self.result = self.context.run(self.call)
+            finally:
+                _close_connections()
         except BaseException as error:  # noqa: BLE001 - raised where it is awaited
             self.error = error
+
+    def leave(self, worker: threading.Thread, interrupts: bool) -> bool:
+        """Nobody waits for it any longer; False if it has ended at this moment."""
+        with self._deciding:
+            if self._is_over:
+                return False
+            _left[self.owner].add(self)
+            if interrupts:
+                self._is_interrupted = True
+                _interrupt(worker)
+        return True
+
+    def settle(self) -> bool:
+        """It has ended; False if it was interrupted, or will be in a moment."""
+        with self._deciding:
+            self._is_over = True
+            return not self._is_interrupted
+
+    def forget(self) -> None:
+        _left[self.owner].discard(self)
+
+
+def _close_connections() -> None:
+    if settings.configured:
+        for connection in connections.all(initialized_only=True):
+            connection.close()
+
+
+def _interrupt(thread: threading.Thread) -> None:
+    """Has an effect in Python's own code only, not in what waits or works in C."""
+    ident = ctypes.c_ulong(thread.ident or 0)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(_Interrupted))
 
 
 class _Worker(threading.Thread):
@@ -73,10 +145,23 @@ class _Worker(threading.Thread):
         stays = True
         while stays:
             act = self.inbox.get()
-            act.run()
-            stays = len(_idle) < MOST_IDLE
+            stays = _carried_out(act) and len(_idle) < MOST_IDLE
             if stays:
                 # Before the caller wakes up, so that its next call finds us.
                 _idle.append(self)
             act.ended.release()
             del act
+
+
+def _carried_out(act: _Act) -> bool:
+    """Whether the thread is to be used again: not if it may yet be interrupted."""
+    try:
+        try:
+            act.run()
+            return act.settle()
+        finally:
+            act.forget()
+    except _Interrupted:
+        # Between the lines above; it comes once.
+        act.forget()
+        return False

@@ -8,13 +8,12 @@ from collections.abc import Callable
 from django_q.models import OrmQ  # noqa: TID251
 
 from runs import slots
-from runs.driver import Driver
+from runs.driver import Driver, Engine
 from runs.models import Run
-from tests.support.engine import EngineDouble
 
 
 def drive(
-    engine: EngineDouble,
+    engine: Engine,
     *,
     kind: type[Driver] = Driver,
     until: Callable[[], bool] | None = None,

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from runs.tools import threads
-from runs.tools.threads import LeftAlone, call_within
+from runs.tools.threads import Crowded, LeftAlone, call_within
 from tests.support.wait import wait_until
 
 pytestmark = pytest.mark.once
@@ -44,6 +44,40 @@ def test_a_call_that_hangs_is_left_alone_and_its_thread_comes_back() -> None:
     before = len(threads._idle)
     release.set()
     wait_until(lambda: ended.is_set() and len(threads._idle) > before)
+
+
+def test_a_call_that_changes_nothing_is_ended_where_it_is() -> None:
+    began, ended = threading.Event(), threading.Event()
+
+    def spin() -> None:
+        began.set()
+        try:
+            while True:
+                pass
+        finally:
+            ended.set()
+
+    with pytest.raises(LeftAlone):
+        call_within(0.2, spin, interrupts=True)
+
+    assert began.is_set()
+    assert ended.wait(10)
+    assert call_within(5, lambda: 1) == 1
+
+
+def test_an_owner_whose_calls_hang_gets_no_more_of_them() -> None:
+    release = threading.Event()
+    for _ in range(2):
+        with pytest.raises(LeftAlone):
+            call_within(0.05, lambda: release.wait(20), owner="a", most_left=2)
+
+    with pytest.raises(Crowded):
+        call_within(5, lambda: 1, owner="a", most_left=2)
+    assert call_within(5, lambda: 1, owner="b", most_left=2) == 1
+
+    release.set()
+    wait_until(lambda: not threads._left["a"])
+    assert call_within(5, lambda: 1, owner="a", most_left=2) == 1
 
 
 def test_many_calls_at_once_do_not_wait_for_each_other() -> None:
