@@ -89,10 +89,11 @@ class Json(JsonFormatter):
 
 
 class WithoutTraceback(logging.Filter):
-    """Keeps the message of what anybody on the internet can cause at will."""
+    """Keeps of a refusal, which anybody can cause at will, nothing but the message."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        record.exc_info = record.exc_text = None
+        if getattr(record, "status_code", 500) < 500:
+            record.exc_info = record.exc_text = None
         return True
 
 
@@ -140,7 +141,7 @@ def config() -> dict[str, Any]:
         "handlers": {
             "console": {
                 "class": "logging.StreamHandler",
-                "filters": ["context"],
+                "filters": ["context", "without traceback"],
                 "formatter": env.choice("AGENTOPS_LOG", "plain", among=FORMATS),
             }
         },
@@ -154,7 +155,6 @@ def config() -> dict[str, Any]:
             "django.server": {"handlers": [], "propagate": True},
             "gunicorn.access": {"handlers": [], "propagate": True},
             "gunicorn.error": {"handlers": [], "propagate": True},
-            "django.security.DisallowedHost": {"filters": ["without traceback"]},
             # `agentops.throttle` says what matters of it in one line.
             "axes": {"level": "ERROR"},
             "httpx2": {"level": "WARNING"},

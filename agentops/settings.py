@@ -25,17 +25,18 @@ ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
 
 INSTALLED_APPS = [
+    # Before ours, which put their own in the place of some of their admin pages.
+    "django.contrib.auth",
+    "django_q",
     "agentops",
     "reviews",
     "runs",
     "django.contrib.admin",
-    "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django_htmx",
-    "django_q",
     "csp",
     "axes",
     *env.words("AGENTOPS_APPS"),
@@ -45,6 +46,7 @@ MIDDLEWARE = [
     # First: who probes names an address, not a host of ours, and speaks no TLS.
     "runs.health_views.answer_probes",
     "django.middleware.security.SecurityMiddleware",
+    "agentops.middleware.known_methods",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -1,4 +1,9 @@
-"""Who may look: the refusals and the one way to an item that every page shares."""
+"""Who may look: the refusals and the one way to an item that every page shares.
+
+What a person may not see is not there (404), whoever asks and by whatever method;
+what they may see but not do is refused (403). Pages about no item in particular say
+who they are for.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +31,7 @@ _TOOL = Tool.objects.filter(name=OuterRef("tool"))
 
 
 def refuse_strangers(user: User) -> None:
-    """Raise PermissionDenied for who never decides on anything."""
+    """For pages about no item: PermissionDenied for who never decides on anything."""
     if not may_review(user):
         raise PermissionDenied("The inbox is for those who decide on parked runs.")
 

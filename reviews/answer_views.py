@@ -5,7 +5,8 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
@@ -22,7 +23,7 @@ from runs.errors import BadInput, NotPermitted
 @require_http_methods(["GET", "POST"])
 @signed_in
 def answer(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
-    """404 for who did not ask, 409 once it is answered, 422, or on to the run."""
+    """404 for who did not ask, 403 where others answer, 409, 422, or on to the run."""
     rows = Review.objects.select_related("run__agent")
     review = get_object_or_404(rows, pk=review_id, run__submitter=request.user)
     if request.method == "POST":
@@ -47,7 +48,7 @@ def _take(request: AuthenticatedRequest, review: Review) -> HttpResponse:
             payload=sent,
         )
     except NotPermitted as error:
-        raise Http404(error.message) from error
+        raise PermissionDenied(error.message) from error
     except StaleReview as error:
         return problem(
             request,

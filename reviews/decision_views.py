@@ -30,7 +30,6 @@ OURS = frozenset({"csrfmiddlewaretoken", "item_version", "digest", "seen_at"})
 @signed_in
 def decide(request: AuthenticatedRequest, review_id: UUID, kind: str) -> HttpResponse:
     """403, 404, 405, 409, 422 or on to the page that shows what was decided."""
-    access.refuse_strangers(request.user)
     review = access.review_for(request.user, review_id)
     if request.method != "POST":
         return _only_by_post(request, review)
@@ -72,7 +71,6 @@ def _keep(request: AuthenticatedRequest, review: Review, kind: str) -> None:
 @signed_in
 def undo(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     """403, 404, 405, 409 or back to the item, which is open again."""
-    access.refuse_strangers(request.user)
     review = access.review_for(request.user, review_id)
     decision_id = number(request.POST.get("decision", "")) or None
     try:

@@ -25,7 +25,6 @@ NO_CONTENT = 204
 @signed_in
 def detail(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     """Everything a decision needs, from why to the forms; opening is only looking."""
-    access.refuse_strangers(request.user)
     review = access.review_for(request.user, review_id)
     claims.look(review, by=request.user)
     filters = Filters.read(request.GET)
@@ -37,7 +36,6 @@ def detail(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
 @signed_in
 def pane(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     """The same, short, for beside the list."""
-    access.refuse_strangers(request.user)
     review = access.review_for(request.user, review_id)
     claims.look(review, by=request.user)
     context = page.of(review, request.user) | {"filters": Filters.read(request.GET)}

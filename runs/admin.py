@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from django.apps import apps
 from django.contrib import admin, messages
+from django.contrib.auth.admin import GroupAdmin
+from django.contrib.auth.models import Group
 from django.db.models import Count, QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
@@ -41,6 +44,13 @@ admin.site.site_title = "agentops admin"
 admin.site.index_title = "Agents, tools, budgets, people"
 
 
+# Whoever writes the queue's rows has the worker run what they like.
+for model in apps.get_app_config("django_q").get_models():
+    if admin.site.is_registered(model):
+        admin.site.unregister(model)
+admin.site.unregister(Group)
+
+
 class NoWrites:
     """Rows that people look at and nobody changes."""
 
@@ -55,7 +65,13 @@ class NoWrites:
 
 
 class SeenOnly(NoWrites, admin.ModelAdmin):
+    """For those who see everything: the lists know nothing of who may see what."""
+
     show_full_result_count = False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        may = super().has_view_permission(request, obj)
+        return may and request.user.has_perm("runs.view_all_runs")
 
 
 class VersionInline(NoWrites, admin.TabularInline):
@@ -250,6 +266,13 @@ class GuidanceAdmin(admin.ModelAdmin):
             obj.created_at = clock.now()
         super().save_model(request, obj, form, change)
 
+    def has_delete_permission(
+        self, request: HttpRequest, obj: Guidance | None = None
+    ) -> bool:
+        """What a run was given stays, switched off if need be."""
+        may = super().has_delete_permission(request, obj)
+        return may and not (obj and obj.runs.exists())
+
     @admin.display(description="holds for")
     def scope(self, row: Guidance) -> str:
         return row.agent.name if row.agent else f"every agent with {row.tool}"
@@ -265,6 +288,17 @@ class PriceAdmin(admin.ModelAdmin):
     form = PriceForm
     list_display = ("model", "input", "cached", "output", "updated_at")
     search_fields = ("model",)
+
+
+@admin.register(Group)
+class DecidersAdmin(GroupAdmin):
+    """A group that decides on an agent stays: without any, all operators decide."""
+
+    def has_delete_permission(
+        self, request: HttpRequest, obj: Group | None = None
+    ) -> bool:
+        may = super().has_delete_permission(request, obj)
+        return may and not (obj and Agent.objects.filter(deciders=obj).exists())
 
 
 class OfRun(SeenOnly):

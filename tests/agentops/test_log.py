@@ -79,14 +79,15 @@ def test_only_known_keys_can_be_bound():
         pass
 
 
-def test_a_wrong_host_is_one_line(lines):
+@pytest.mark.parametrize("status", [400, 403])
+def test_a_refusal_is_one_line(lines, status):
     logger, written = lines
     logger.addFilter(log.WithoutTraceback())
 
     try:
         raise ValueError("no such host")
     except ValueError:
-        logger.exception("Invalid HTTP_HOST header")
+        logger.exception("Invalid HTTP_HOST header", extra={"status_code": status})
 
     (line,) = written()
     assert line["message"] == "Invalid HTTP_HOST header"

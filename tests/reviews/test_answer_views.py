@@ -78,14 +78,14 @@ def test_without_the_policy_others_answer(as_sam, asks):
     shown = as_sam.get(page_of(review)).content.decode()
 
     assert address(review) not in shown
-    assert answer(as_sam, review, choice="Q3").status_code == 404
+    assert answer(as_sam, review, choice="Q3").status_code == 403
     assert not Decision.objects.exists()
 
 
 def test_only_questions_are_theirs(as_sam, asks):
     review = asks(ParkReason.ALWAYS_ASK)
 
-    assert answer(as_sam, review, text="Yes.").status_code == 404
+    assert answer(as_sam, review, text="Yes.").status_code == 403
 
 
 def test_nobody_else_may_answer_here(client, asks):

@@ -118,15 +118,3 @@ def test_a_form_of_another_site_changes_nothing():
 
     assert {answer.status_code for answer in answers} == {403}
     assert state_of(review) == before
-
-
-@pytest.mark.parametrize("method", ["get", "head", "put", "delete", "options"])
-def test_no_other_method_decides_or_holds(client, method):
-    client.force_login(factory.make_user("ana", "operators"))
-    review = factory.park()
-    before = state_of(review)
-
-    for to in addresses(review).values():
-        getattr(client, method)(to)
-
-    assert state_of(review) == before

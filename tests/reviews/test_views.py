@@ -148,13 +148,15 @@ def test_opening_the_address_of_a_decision_decides_nothing(client, operator, rev
     assert not Decision.objects.exists()
 
 
-def test_who_may_not_decide_is_told_so(client, review):
+def test_who_never_decides_is_told_so_and_finds_no_item(client, review):
     client.force_login(factory.make_user("", "submitters"))
 
+    listed = client.get(reverse("reviews:inbox"))
     answer = client.post(address(review, "decide", "approve"), seal(review))
 
-    assert answer.status_code == 403
-    assert b"for those who decide on parked runs" in answer.content
+    assert listed.status_code == 403
+    assert b"for those who decide on parked runs" in listed.content
+    assert answer.status_code == 404
 
 
 @pytest.mark.parametrize("way", ["detail", "pane", "watch", "happened", "notes"])

@@ -1,0 +1,1 @@
+"""What holds at every address: who may do what, which answers come, and what stays."""
