@@ -11,7 +11,7 @@ JOBS ?= 2
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv dev demo test test-sqlite test-postgres chromium crashtest bench lint fmt types contracts lock
+.PHONY: help .venv dev demo test test-sqlite test-postgres chromium crashtest bench loadtest lint fmt types contracts lock
 
 help: ## What there is
 	@sed -n 's/^\([.a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -43,6 +43,9 @@ crashtest: dev ## kill -9 of every process and at every point, 500 times
 bench: dev ## What a step costs, and how many runs one worker holds
 	@$(BIN)/python -m tests.bench.overhead $(ARGS)
 	@$(BIN)/python -m tests.bench.concurrency $(ARGS)
+
+loadtest: dev ## Fifty people at the desk while five hundred runs advance, five minutes
+	@$(BIN)/python -m tests.bench.load $(ARGS)
 
 lint: dev ## Style and mistakes
 	@$(BIN)/ruff check .

@@ -110,9 +110,10 @@ def _content_length(head: bytes) -> int:
     return int(rest.split(b"\r\n", 1)[0]) if found else 0
 
 
-async def serve() -> None:
+async def serve(protocol: type[Connection] = Connection) -> None:
+    """Print the port, and serve for ever."""
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(Connection, "127.0.0.1", 0, backlog=BACKLOG)
+    server = await loop.create_server(protocol, "127.0.0.1", 0, backlog=BACKLOG)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 

@@ -36,7 +36,7 @@ class Tree:
 
     def pss_mb(self) -> float:
         """Memory of the whole tree, shared pages counted once."""
-        return sum(map(_pss_kb, processes.tree(self._pid))) / 1024
+        return sum(map(pss_mb, processes.tree(self._pid)))
 
     def cpu_s(self) -> float:
         """Processor time of all of them, ended children included."""
@@ -84,11 +84,12 @@ def worker(environment: Mapping[str, str]) -> Iterator[Tree]:
         log.unlink()
 
 
-def _pss_kb(process: psutil.Process) -> int:
+def pss_mb(process: psutil.Process) -> float:
+    """Memory of one process, its part of shared pages only; 0 if it is gone."""
     with contextlib.suppress(OSError):
         text = Path(f"/proc/{process.pid}/smaps_rollup").read_text()
         return next(
-            int(line.split()[1])
+            int(line.split()[1]) / 1024
             for line in text.splitlines()
             if line.startswith("Pss:")
         )

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -28,6 +28,7 @@ from tests.support import processes
 from tests.support.wait import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
+ONE_WORKER = ("--workers", "1", "--threads", "8")
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONWARNINGS")
 
 
@@ -86,12 +87,14 @@ class LiveProject:
 
     # Processes
 
-    def start_web(self, *, timeout_s: float = 30.0) -> None:
+    def start_web(
+        self, *, timeout_s: float = 30.0, options: Sequence[str] = ONE_WORKER
+    ) -> None:
         """Start gunicorn and wait until it answers."""
         bind = f"fd://{self._socket.fileno()}"
         gunicorn = [sys.executable, "-m", "gunicorn", "agentops.wsgi", "--bind", bind]
-        limits = ["--workers", "1", "--threads", "8", "--graceful-timeout", "2"]
-        self._start("web", gunicorn + limits, pass_fds=[self._socket.fileno()])
+        argv = [*gunicorn, *options, "--graceful-timeout", "2"]
+        self._start("web", argv, pass_fds=[self._socket.fileno()])
         self._wait("web", lambda: self.status("/healthz") < 500, timeout_s)
 
     def start_worker(self, *, timeout_s: float = 30.0) -> None:
