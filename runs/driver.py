@@ -31,7 +31,7 @@ from runs import leases, queue, timers
 from runs.errors import LeaseLost
 from runs.flag import draining
 from runs.heart import Heart
-from runs.losses import DATABASE_LOST, database_answers
+from runs.losses import DATABASE_LOST, takes_writes
 from runs.pool import Done, Pool
 from runs.slots import Slot
 from runs.work import Outcome, Rest, Work
@@ -347,7 +347,8 @@ class Driver:
     def _may_repeat(self, run_id: UUID) -> bool:
         """Yes, but not for ever if it is this result that the database refuses."""
         self._refused[run_id] += 1
-        return self._refused[run_id] < RECORD_TRIES or not database_answers()
+        is_early = self._refused[run_id] < RECORD_TRIES
+        return is_early or not takes_writes(lambda: leases.stamp(self.owner))
 
     def _bearing_losses(self, act: Callable[[], None]) -> None:
         """Do it; if the database is away, wait a moment, longer each time."""

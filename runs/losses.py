@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django.db import InterfaceError, OperationalError, connection
 
 DATABASE_LOST = (OperationalError, InterfaceError)
 
 
-def database_answers() -> bool:
-    """Connect anew; True if that is possible. Ends what this connection had begun."""
+def takes_writes(write: Callable[[], object]) -> bool:
+    """Connect anew and write this. A database that is away refuses it, and one whose
+    disk is full, which still answers. Ends what this connection had begun."""
     try:
         connection.close()
-        connection.ensure_connection()
+        write()
     except DATABASE_LOST:
         return False
     return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from unittest.mock import Mock
 
 import pytest
 from django.db import OperationalError
@@ -89,6 +90,24 @@ def test_a_result_that_a_working_database_refuses_is_given_up():
 
     assert sequences() == [1]
     assert len(acts) == 2
+
+
+def test_a_result_is_kept_as_long_as_the_database_takes_no_writes(monkeypatch):
+    """It answers all the while: its disk is full."""
+    make_run()
+    acts: list[int] = []
+    full = [OperationalError("full")] * (driver.RECORD_TRIES + 2)
+    monkeypatch.setattr(leases, "stamp", Mock(side_effect=OperationalError("full")))
+
+    drive(
+        EngineDouble(
+            steps=1, act=lambda: acts.append(1), trouble={"record": list(full)}
+        ),
+        within_s=60,
+    )
+
+    assert sequences() == [1]
+    assert len(acts) == 1
 
 
 def test_an_act_that_raises_is_dropped_and_tried_again(monkeypatch):
