@@ -109,10 +109,15 @@ class Fleet:
 
     def beside(self, other: LiveProject, folder: Path, **env: str) -> LiveProject:
         """A second tree on the same database, as on another host."""
-        folder.mkdir()
-        project = LiveProject(folder, other.database_url, self._model_at | env)
-        self._others.append(project)
+        project = self.at(folder, other.database_url, **env)
         project.start_worker()
+        return project
+
+    def at(self, folder: Path, url: str, **env: str) -> LiveProject:
+        """An installation on that database, nothing of it started yet."""
+        folder.mkdir()
+        project = LiveProject(folder, url, self._model_at | env)
+        self._others.append(project)
         return project
 
     def stop_others(self) -> None:
@@ -190,4 +195,5 @@ def assert_well(project: LiveProject) -> None:
     wait_until(no_orphans, what="no orphans")
     assert project.terminate("worker") == 0
     assert project.survivors() == []
-    assert "Traceback" not in project.log("worker")
+    log = project.log("worker")
+    assert "Traceback" not in log, log[max(0, log.find("Traceback") - 500) :][:4000]
