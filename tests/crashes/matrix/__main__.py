@@ -53,7 +53,9 @@ def _world(db: str) -> Iterator[tuple[Path, str, Outside, Server | None]]:
         os.environ[databases.ENVIRONMENT] = server.url if server else ""
         outside = stack.enter_context(servers.serving())
         template = stack.enter_context(databases.fresh(folder))
-        LiveProject(folder, template).manage("migrate", "--verbosity", "0")
+        project = LiveProject(folder, template)
+        project.manage("migrate", "--verbosity", "0")
+        project.stop()
         yield folder, template, outside, server
 
 

@@ -31,11 +31,13 @@ TAKES_S = 0.15
 
 
 class Outside:
-    """What has happened, counted by tool and key; thread-safe."""
+    """What has happened, counted by tool and key; thread-safe. `paths` are those of
+    the HTTP server that were asked for."""
 
     def __init__(self) -> None:
         self._seen: Counter[tuple[str, str]] = Counter()
         self._lock = threading.Lock()
+        self.paths: list[str] = []
         self.url = ""
         self.smtp_port = 0
 
@@ -85,10 +87,16 @@ def _http(outside: Outside, takes_s: float) -> Iterator[None]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             kind, _, key = self.path.removeprefix("/").partition("/")
-            self._answer(outside.count(key) if kind == "count" else {"open": True})
+            if kind == "count":
+                self._answer(outside.count(key))
+                return
+            outside.paths.append(self.path)
+            time.sleep(takes_s)
+            self._answer({"open": True})
 
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
+            outside.paths.append(self.path)
             outside.take("http_request", self.headers["Idempotency-Key"])
             time.sleep(takes_s)
             self._answer({"ordered": True})
