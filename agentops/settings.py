@@ -43,18 +43,21 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    # First: who probes names an address, not a host of ours, and speaks no TLS.
-    "runs.health_views.answer_probes",
+    # Around all others, so that no answer is without these headers.
+    "csp.middleware.CSPMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "agentops.middleware.policies",
     "django.middleware.security.SecurityMiddleware",
     "agentops.middleware.known_methods",
+    # Who probes names an address, not a host of ours.
+    "runs.health_views.answer_probes",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "agentops.middleware.kept_nowhere",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "reviews.middleware.in_their_time",
     "agentops.typed.WithoutSecrets",
@@ -171,6 +174,8 @@ USE_I18N = False
 # HTTPS: one switch turns on all that a site behind it wants
 HTTPS = env.flag("AGENTOPS_HTTPS")
 SECURE_SSL_REDIRECT = env.flag("SECURE_SSL_REDIRECT", HTTPS)
+# Probes speak no TLS.
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 SECURE_HSTS_SECONDS = env.integer("SECURE_HSTS_SECONDS", 31_536_000 if HTTPS else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.flag("SECURE_HSTS_INCLUDE_SUBDOMAINS")
 SECURE_HSTS_PRELOAD = env.flag("SECURE_HSTS_PRELOAD")
@@ -180,14 +185,20 @@ SECURE_REFERRER_POLICY = "same-origin"
 BEHIND_PROXY = env.flag("AGENTOPS_BEHIND_PROXY")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 SESSION_COOKIE_SECURE = HTTPS
-SESSION_COOKIE_NAME = "agentops_session"
+# `__Host-`: no other host of the domain, and no plain HTTP, can set such a cookie.
+COOKIE_PREFIX = "__Host-" if HTTPS else ""
+SESSION_COOKIE_NAME = f"{COOKIE_PREFIX}agentops_session"
+CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}agentops_csrf"
 CSRF_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_HTTPONLY = True
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
-        "default-src": [SELF],
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
         "img-src": [SELF, "data:"],
+        "connect-src": [SELF],
         "object-src": [NONE],
         "base-uri": [NONE],
         "form-action": [SELF],

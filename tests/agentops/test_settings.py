@@ -17,7 +17,20 @@ PRODUCTION = {
     "DATABASE_URL": "postgresql://agentops@localhost/agentops",
     "AGENTOPS_HTTPS": "1",
     "AGENTOPS_BEHIND_PROXY": "1",
+    "AGENTOPS_BASE_URL": "https://agentops.example.com",
 }
+
+
+ADMIN_PAGES = (
+    "",
+    "runs/run/",
+    "runs/agent/add/",
+    "auth/user/?is_active__exact=1",
+    "reviews/notification/",
+    "axes/accessattempt/",
+    "nowhere/",
+    "password_change/",
+)
 
 
 TOOL = """
@@ -47,6 +60,22 @@ def test_the_deployment_check_is_clean_with_the_documented_variables():
     assert done.returncode == 0, done.stderr
 
 
+def test_https_brings_cookies_that_no_other_host_can_set():
+    script = (
+        "from django.conf import settings as s;"
+        "print(s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME, s.SESSION_COOKIE_SECURE,"
+        " s.CSRF_COOKIE_SECURE, s.SECURE_HSTS_SECONDS)"
+    )
+
+    done = manage("shell", "--no-imports", "-c", script, **PRODUCTION)
+
+    assert done.stdout.split() == [
+        "__Host-agentops_session",
+        "__Host-agentops_csrf",
+        *("True", "True", "31536000"),
+    ]
+
+
 def test_a_wrong_variable_is_one_clear_sentence():
     done = manage("check", **PRODUCTION, AGENTOPS_LEASE_S="soon")
 
@@ -74,7 +103,7 @@ def test_tools_of_apps_that_are_named_are_found(tmp_path):
 def test_pages_may_load_nothing_from_elsewhere_and_run_nothing_inline(client):
     policy = client.get("/admin/login/")["Content-Security-Policy"]
 
-    assert "default-src 'self'" in policy
+    assert "default-src 'none'" in policy
     assert "frame-ancestors 'none'" in policy
     assert "form-action 'self'" in policy
     assert "base-uri 'none'" in policy
@@ -106,5 +135,7 @@ def test_the_admin_works_under_the_policy(live_server, chromium, admin_user):
     page.goto(f"{live_server.url}/admin/auth/user/add/")
 
     assert page.inner_text("#content h1") == "Add user"
+    for path in ADMIN_PAGES:
+        page.goto(f"{live_server.url}/admin/{path}")
     assert [text for text in complaints if "Content Security Policy" in text] == []
     page.close()
