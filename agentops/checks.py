@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.apps import AppConfig
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.checks import Warning as Told
+from django.http.request import validate_host
 
 from agentops import env
 
+HERE = frozenset({"localhost", "127.0.0.1", "[::1]", ".localhost"})
 OURS, OF_TESTS = "AGENTOPS_", "AGENTOPS_TEST_"
 PROVIDERS = ("demo", "openai")
 SYNCHRONOUS_FULL = "synchronous=full"
@@ -145,3 +148,66 @@ def check_names(
                 hint="docs/settings.md lists them all.",
                 id="agentops.W001",
             )
+
+
+@register()
+def check_what_is_for_one_host(
+    app_configs: Sequence[AppConfig] | None, **kwargs: Any
+) -> Iterator[CheckMessage]:
+    """What lets anybody in, or shows them everything, never stands on a site."""
+    if settings.DEBUG and settings.HTTPS:
+        yield Error(
+            "DEBUG is on together with AGENTOPS_HTTPS.",
+            hint="Its pages of errors show strangers what the memory holds.",
+            id="agentops.E013",
+        )
+    if settings.AGENTOPS_DEMO and settings.HTTPS:
+        yield Error(
+            "AGENTOPS_DEMO is on together with AGENTOPS_HTTPS.",
+            hint="The demo lets anybody in without a password. Remove it.",
+            id="agentops.E014",
+        )
+
+
+@register(Tags.security, deploy=True)
+def check_site(
+    app_configs: Sequence[AppConfig] | None, **kwargs: Any
+) -> Iterator[CheckMessage]:
+    """Beside Django's own: what a site should not be run with."""
+    hosts = set(settings.ALLOWED_HOSTS)
+    if "*" in hosts:
+        yield Told(
+            "ALLOWED_HOSTS has '*': any name is answered to.",
+            hint="Name the hosts of the site.",
+            id="agentops.W002",
+        )
+    if hosts - HERE and not settings.HTTPS:
+        yield Told(
+            "ALLOWED_HOSTS names more than this host, but AGENTOPS_HTTPS is off.",
+            hint="Passwords and sessions can be read on their way.",
+            id="agentops.W003",
+        )
+    if hosts - HERE and (settings.DEBUG or settings.AGENTOPS_DEMO):
+        yield Told(
+            "DEBUG or AGENTOPS_DEMO is on, and ALLOWED_HOSTS names more than this host.",
+            hint="Both are for one person on one machine.",
+            id="agentops.W004",
+        )
+    if settings.BEHIND_PROXY and not settings.HTTPS:
+        yield Told(
+            "AGENTOPS_BEHIND_PROXY is on, but AGENTOPS_HTTPS is off.",
+            hint="Without a proxy before us anybody can write the headers it trusts.",
+            id="agentops.W005",
+        )
+    yield from _check_base_url(settings.AGENTOPS.base_url)
+
+
+def _check_base_url(base_url: str) -> Iterator[CheckMessage]:
+    ours = urlsplit(base_url)
+    is_known = validate_host(ours.hostname or "", settings.ALLOWED_HOSTS)
+    if not is_known or (settings.HTTPS and ours.scheme != "https"):
+        yield Told(
+            f"AGENTOPS_BASE_URL is {base_url}, where the site does not answer.",
+            hint="Links in mails begin with it, those to reset a password too.",
+            id="agentops.W006",
+        )

@@ -105,3 +105,50 @@ def test_a_misspelt_setting_is_told(monkeypatch):
     monkeypatch.setenv("AGENTOPS_LEAS_S", "15")
 
     assert ids() == {"agentops.W001"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"), [("DEBUG", "E013"), ("AGENTOPS_DEMO", "E014")]
+)
+def test_what_is_for_one_host_is_refused_on_a_site(settings, changed, expected):
+    settings.HTTPS = True
+    setattr(settings, changed, True)
+
+    assert ids() == {f"agentops.{expected}"}
+
+
+SITE = {
+    "ALLOWED_HOSTS": ["agentops.example.com"],
+    "HTTPS": True,
+    "BEHIND_PROXY": True,
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, set()),
+        ({"ALLOWED_HOSTS": ["*"]}, {"W002"}),
+        ({"HTTPS": False, "BEHIND_PROXY": False}, {"W003"}),
+        ({"HTTPS": False}, {"W003", "W005"}),
+        ({"HTTPS": False, "BEHIND_PROXY": False, "DEBUG": True}, {"W003", "W004"}),
+        ({"ALLOWED_HOSTS": ["other.example.com"]}, {"W006"}),
+    ],
+)
+def test_what_a_site_should_not_be_run_with_is_told(
+    settings, configured, changed, expected
+):
+    configured(base_url="https://agentops.example.com")
+    for name, value in (SITE | changed).items():
+        setattr(settings, name, value)
+
+    told = {str(one.id) for one in checks.check_site(None)}
+
+    assert told == {f"agentops.{name}" for name in expected}
+
+
+def test_links_in_mails_lead_to_a_site_by_https(settings, configured):
+    configured(base_url="http://agentops.example.com")
+    settings.ALLOWED_HOSTS, settings.HTTPS = ["agentops.example.com"], True
+
+    assert [one.id for one in checks.check_site(None)] == ["agentops.W006"]
