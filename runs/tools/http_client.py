@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import io
 import socket
 import ssl
 import time
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from typing import Any, cast
 
 from runs.canonical import shorten
 from runs.errors import (
@@ -29,6 +31,7 @@ from runs.tools.http_policy import Target
 from runs.tools.sockets import Address, connect, ended_at
 
 CHUNK = 65_536
+OVERHEAD = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,10 @@ def exchange(
     with contextlib.ExitStack() as stack:
         try:
             connection = _connection(target, addresses, deadline, stack)
+            # Typed as a class; it is only ever called.
+            connection.response_class = cast(
+                "type[_Response]", partial(_Response, most=_most(max_bytes))
+            )
         except (OSError, TimedOut) as error:
             raise _not_reached(target, request, error, deadline) from error
         try:
@@ -75,6 +82,8 @@ def exchange(
                 request.method, target.path, request.body, _headers(target, request)
             )
             response = stack.enter_context(contextlib.closing(connection.getresponse()))
+            if response.status < 200:
+                raise http.client.HTTPException(f"{response.status} is no answer")
             return _reply(response, request, deadline, max_bytes)
         except (OSError, http.client.HTTPException, TimedOut) as error:
             raise _broken(target, request, error, deadline) from error
@@ -97,6 +106,41 @@ def _connection(
     connection.auto_open = 0
     connection.sock = channel
     return connection
+
+
+class _Response(http.client.HTTPResponse):
+    """An answer of which no more than `most` bytes are read, whatever it says of
+    itself: headers, sizes of chunks (one may be negative) and trailers included."""
+
+    fp: io.BufferedReader
+
+    def __init__(self, sock: socket.socket, *args: Any, most: int, **kwargs: Any):
+        super().__init__(sock, *args, **kwargs)
+        self.fp = io.BufferedReader(_Bounded(self.fp.detach(), most))
+
+
+class _Bounded(io.RawIOBase):
+    def __init__(self, raw: io.RawIOBase, most: int) -> None:
+        self.raw, self.left = raw, most
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        if self.left <= 0:
+            raise http.client.HTTPException("it does not end")
+        count = self.raw.readinto(memoryview(buffer)[: self.left])
+        self.left -= count or 0
+        return int(count) if count is not None else None
+
+    def close(self) -> None:
+        self.raw.close()
+        super().close()
+
+
+def _most(max_bytes: int) -> int:
+    """Of what may be an answer of so many bytes: chunks have frames."""
+    return 2 * max_bytes + OVERHEAD
 
 
 @cache
@@ -150,10 +194,15 @@ def _body(
         if not chunk and response.length:
             raise http.client.IncompleteRead(body, response.length)
         if not chunk:
-            return body, unpack is None or unpack.eof or not received
+            return body, _is_whole(unpack) or not received
         received += len(chunk)
         body += unpack.decompress(chunk, limit + 1 - len(body)) if unpack else chunk
     return body[:limit], False
+
+
+def _is_whole(unpack: Any) -> bool:
+    """All of what was packed has been unpacked, and nothing comes after it."""
+    return unpack is None or bool(unpack.eof and not unpack.unused_data)
 
 
 def _not_reached(

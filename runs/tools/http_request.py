@@ -36,10 +36,14 @@ _VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]{0,4000}")
 _OURS = {
     *("host", "connection", "keep-alive", "te", "trailer", "transfer-encoding"),
     *("upgrade", "expect", "content-length", "accept-encoding", "idempotency-key"),
+    # A reading request that the server takes for an acting one.
+    *("x-http-method-override", "x-http-method", "x-method-override"),
 }
 # Kept when a redirect leads to another origin; the rest may hold secrets.
 _HARMLESS = {"accept", "accept-language"}
 _CHARSET = re.compile(r"utf-(8|16|32)|ascii|latin|iso|cp\d|koi8|gb|big5|euc|shift|mac")
+# Python remembers every name that it has looked for.
+_CHARSET_NAME = re.compile(r"[\w.:-]{1,30}", re.ASCII)
 _TEXTUAL = re.compile(r"text/|.*[/+](json|xml|javascript|yaml|x-www-form-urlencoded)$")
 
 
@@ -236,8 +240,11 @@ def _text(reply: Reply) -> str:
 
 def _charset(headers: HTTPMessage) -> str:
     """The charset that is named, unless it is none or one of Python's own codecs."""
+    said = headers.get_content_charset("utf-8")
+    if not _CHARSET_NAME.fullmatch(said):
+        return "utf-8"
     try:
-        name = codecs.lookup(headers.get_content_charset("utf-8")).name
+        name = codecs.lookup(said).name
     except (LookupError, ValueError):
         return "utf-8"
     return name if _CHARSET.match(name) else "utf-8"

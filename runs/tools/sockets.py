@@ -51,6 +51,19 @@ def _addresses(host: str, port: int) -> list[Address]:
     return [ipaddress.ip_address(text) for text in texts]
 
 
+def is_own(address: Address) -> bool:
+    """Whether a connection to it would stay on this host: a public address of ours is
+    not behind the firewall that others meet. Nothing is sent.
+    """
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((str(address), 9))
+            return ipaddress.ip_address(probe.getsockname()[0]) == address
+    except (OSError, ValueError):
+        return False
+
+
 def connect(addresses: list[Address], port: int, deadline: Deadline) -> socket.socket:
     """A connection to the first address that answers; it has the deadline's timeout.
 

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from runs.errors import InvalidCall, NotSent
+from runs.tools import http_policy
 from runs.tools.http_policy import is_public, parse
 from runs.tools.http_request import http_request
-from runs.tools.sockets import _addresses
+from runs.tools.sockets import _addresses, is_own
 from tests.runs.tools.web import HERE, answer, ask, http, resolving
 
 pytestmark = pytest.mark.once
@@ -74,6 +75,48 @@ FORBIDDEN = [
     "http://[::1/",
     "http://" + "a" * 300 + ".com/",
     "http://-/",
+    "http:127.0.0.1/",
+    "http:/127.0.0.1/",
+    "http:///127.0.0.1/",
+    "http://127.0.0.1#@example.com/",
+    "http://127.0.0.1?@example.com/",
+    "http://example.com@/",
+    "http://@127.0.0.1/",
+    "http://127.0.0.1:80:80/",
+    "http://127.0.0.0x1/",
+    "http://0x7f.0.0.0x1./",
+    "http://0300.0250.0.1/",
+    "http://192.168.257/",
+    "http://4294967295/",
+    "http://127.0.0.1%00.example.com/",
+    "http://%31%32%37.0.0.1/",
+    "http://\uff11\uff12\uff17.0.0.1/",
+    "http://127.0.0.1。/",
+    "http://ⓛocalhost/",
+    "http://loc\u00adalhost/",
+    "http://localhost\u3002/",
+    "http://metadata\uff0egoogle\uff0einternal/",
+    "http://[::ffff:0:127.0.0.1]/",
+    "http://[::ffff:100.64.0.1]/",
+    "http://[64:ff9b::10.0.0.1]/",
+    "http://[2002:a00:1::]/",
+    "http://[2001:db8::1]/",
+    "http://[ff02::1]/",
+    "http://[fec0::1]/",
+    "http://[100::1]/",
+    "http://[5f00::1]/",
+    "http://[v1.fe80::1]/",
+    "http://[127.0.0.1]/",
+    "http://192.88.99.1/",
+    "http://100.100.100.200/",
+    "http://example.com\t.evil.example/",
+    "http://example.com\u0000/",
+    "\u0001http://127.0.0.1/",
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "dict://127.0.0.1:11211/stat",
+    "jar:http://127.0.0.1!/",
+    "http+unix://%2Fvar%2Frun%2Fdocker.sock/",
 ]
 
 
@@ -229,3 +272,27 @@ def test_urls_have_one_form(url: str, parsed: str) -> None:
 
 def test_the_resolver_names_each_address_once() -> None:
     assert [str(address) for address in _addresses("127.0.0.1", 80)] == ["127.0.0.1"]
+
+
+@pytest.mark.usefixtures("no_connection")
+@pytest.mark.parametrize("port", [22, 25, 587, 3306, 5432, 6379, 11211])
+def test_a_port_where_no_web_server_listens_is_refused(port: int) -> None:
+    with pytest.raises(InvalidCall, match=f"Port {port}"):
+        ask(f"http://example.com:{port}/", settings={})
+
+
+def test_a_public_address_of_this_very_host_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(http_policy, "is_public", lambda address: True)
+
+    with http(answer()) as (url, server), pytest.raises(InvalidCall, match="public"):
+        ask(url, settings={})
+
+    assert server.connections == 0
+
+
+def test_an_address_of_somebody_else_is_not_our_own() -> None:
+    assert is_own(ipaddress.ip_address("127.0.0.1"))
+    assert not is_own(ipaddress.ip_address("192.0.2.1"))
+    assert not is_own(ipaddress.ip_address("2001:db8::1"))
