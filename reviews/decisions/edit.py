@@ -17,15 +17,24 @@ from runs import deciding
 from runs.canonical import Json, clean_object
 from runs.errors import BadInput
 from runs.tools import registry as tools
+from runs.tools.base import Effect
 from runs.values import Verdict, VerdictKind
 
 PREFIX = "arguments."
+SURE = "sure"
+FINAL = Effect.IRREVERSIBLE.value
+NOT_SURE = (
+    "As edited, this cannot be undone; the call that was proposed could. Tick this, and"
+    " send it again, if you want it all the same."
+)
 
 
 class EditForm(DecisionForm):
     """A field per argument of the tool, as its JSON Schema says, and the note.
 
-    `cleaned_data` has "arguments" (JSON types kept) and "note".
+    `cleaned_data` has "arguments" (JSON types kept), "note", and "sure" where an edit
+    could turn what can be undone into what cannot: nobody was warned of that when the
+    item was opened, so it is asked once it was sent.
     """
 
     note = WordsField(
@@ -45,6 +54,10 @@ class EditForm(DecisionForm):
             self.fields[PREFIX + argument.name] = _field(argument)
         self.fields["note"] = note
         keeping.add_to(self, review)
+        if data is not None and _may_become_final(review):
+            self.fields[SURE] = forms.BooleanField(
+                required=False, label="Do it, even if it cannot be undone as edited"
+            )
 
     def clean(self) -> dict[str, Any]:
         arguments = self.entered
@@ -52,7 +65,8 @@ class EditForm(DecisionForm):
             self._take(argument, arguments)
         note = self.cleaned_data.get("note", "")
         kept = keeping.taken(self, "note")
-        return {"arguments": arguments, "note": note} | kept
+        sure = {SURE: True} if self.cleaned_data.get(SURE) else {}
+        return {"arguments": arguments, "note": note} | kept | sure
 
     @property
     def changes(self) -> list[Change]:
@@ -115,7 +129,8 @@ class Edit(DecisionKind):
         arguments = payload.get("arguments")
         if isinstance(arguments, Mapping):
             note = clean_object({"note": str(payload.get("note", ""))})
-            return {"arguments": clean_object(arguments)} | note
+            sure: dict[str, Json] = {SURE: True} if payload.get(SURE) else {}
+            return {"arguments": clean_object(arguments)} | note | sure
         return super().clean(review, payload)
 
     def to_verdict(self, review: Review, cleaned_data: Mapping[str, Json]) -> Verdict:
@@ -126,6 +141,8 @@ class Edit(DecisionKind):
             call = deciding.edited(review.run_id, cleaned_data["arguments"])
         except BadInput as error:
             raise BadInput(_by_field(error.fields, review)) from None
+        if call.effect == FINAL and _was(review) != FINAL and SURE not in cleaned_data:
+            raise BadInput({SURE: NOT_SURE})
         return Verdict(VerdictKind.APPROVE, note=note, arguments=call.arguments)
 
     def apply(self, decision: Decision, verdict: Verdict | None) -> None:
@@ -144,6 +161,16 @@ class Edit(DecisionKind):
 
     def note(self, cleaned_data: Mapping[str, Json]) -> str:
         return keeping.said(cleaned_data, "note")
+
+
+def _may_become_final(review: Review) -> bool:
+    """Depends the effect on the arguments, and could the proposed call be undone?"""
+    spec = _spec(review) if review.proposal else None
+    return spec is not None and spec.effect_of is not None and _was(review) != FINAL
+
+
+def _was(review: Review) -> str:
+    return str(review.proposal.get("effect", ""))
 
 
 def _entered(shown: Any) -> Any:
