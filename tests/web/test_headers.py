@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.urls import reverse
 
@@ -51,12 +53,17 @@ def answer(here):
         path = path.format(run=here.review.run_id, review=here.review.pk)
         response = ask(here.client("admin"), method, path).response
         assert response.status_code == status
-        for close in response._resource_closers:
-            close()
-        response._resource_closers.clear()
+        _close_file(response)
         return response
 
     return give
+
+
+def _close_file(response: Any) -> None:
+    """Not `close()`: that would end the request, and with it the test's connection."""
+    for close in response._resource_closers:
+        close()
+    response._resource_closers.clear()
 
 
 def missing(response):
