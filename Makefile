@@ -9,9 +9,12 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 # Workers of the test run; 0 runs in one process.
 JOBS ?= 2
 ARGS ?=
+# Of `make fuzz`: how long, and on which database (sqlite or postgres).
+MINUTES ?= 10
+DB ?= sqlite
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv dev demo test test-sqlite test-postgres chromium crashtest bench loadtest lint fmt types contracts lock
+.PHONY: help .venv dev demo test test-sqlite test-postgres chromium crashtest fuzz bench loadtest lint fmt types contracts lock
 
 help: ## What there is
 	@sed -n 's/^\([.a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -39,6 +42,10 @@ chromium:
 
 crashtest: dev ## kill -9 of every process and at every point, 500 times
 	@$(BIN)/python -m tests.crashes.matrix $(ARGS)
+
+fuzz: dev ## Random histories for MINUTES, on DB
+	@AGENTOPS_TEST_FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest tests/model --db $(DB) \
+		-o faulthandler_timeout=0 $(ARGS)
 
 bench: dev ## What a step costs, and how many runs one worker holds
 	@$(BIN)/python -m tests.bench.overhead $(ARGS)

@@ -1,0 +1,3 @@
+"""Random histories of runs, against a simple model of what may happen."""
+
+from __future__ import annotations
