@@ -21,6 +21,7 @@ from django.core import mail as django_mail
 from django.core.exceptions import ValidationError
 from django.core.mail import BadHeaderError, EmailMultiAlternatives, get_connection
 from django.core.validators import validate_email
+from django.utils.encoding import punycode
 from django.utils.module_loading import import_string
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -41,7 +42,11 @@ from runs.tools.base import (
 
 SMTP_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
 MAX_RECIPIENTS = 50
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+# The last of them turn the direction of what a person reads.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_ENCODED = re.compile(r"=\?[^?\s]*\?[bq]\?", re.IGNORECASE)
+# Quoted parts may hold any sign; the others lead on to another server.
+_ODD_LOCAL = re.compile(r"[\"%!]")
 _NAMED = re.compile(r"[^<>]*<([^<>]+)>")
 
 
@@ -51,16 +56,32 @@ def _one_line(text: str) -> str:
     return text
 
 
+def _subject(text: str) -> str:
+    """One line that says the same to who approves it and to who gets it."""
+    if _ENCODED.search(text):
+        raise ValueError("write the subject itself, not in encoded words")
+    return _one_line(text)
+
+
 def _address(text: str) -> str:
-    """The bare address; a name before it is dropped."""
+    """The bare address; a name before it is dropped.
+
+    Its domain is ASCII, as the mail server gets it, so that look-alikes are seen and
+    rules of domains are about what happens.
+    """
     _one_line(text)
     named = _NAMED.fullmatch(text.strip())
     bare = (named[1] if named else text).strip()
+    local, _, domain = bare.rpartition("@")
     try:
-        validate_email(bare)
-    except ValidationError:
+        ascii_domain = domain if domain.isascii() else punycode(domain)
+        plain = f"{local}@{ascii_domain}"
+        validate_email(plain)
+    except (ValidationError, UnicodeError):
         raise ValueError(f"{shorten(bare, 100)} is not an e-mail address") from None
-    return bare
+    if _ODD_LOCAL.search(local) or "[" in domain:
+        raise ValueError(f"{shorten(bare, 100)} is written in a way that is not taken")
+    return plain
 
 
 def _listed(value: object) -> object:
@@ -80,7 +101,7 @@ Recipients = Annotated[
 Copies = Annotated[
     list[Address], Field(max_length=MAX_RECIPIENTS), BeforeValidator(_listed)
 ]
-Subject = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_one_line)]
+Subject = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_subject)]
 Body = Annotated[str, Field(min_length=1, max_length=200_000)]
 
 
@@ -158,12 +179,13 @@ def send_email(
 ) -> dict[str, Json]:
     """Send one e-mail. The text is Markdown; it is sent as text and as HTML."""
     message_id = _message_id(context)
+    copies = [address for address in dict.fromkeys(cc) if address not in to]
     message = EmailMultiAlternatives(
         subject=subject,
         body=body_markdown,
         from_email=_sender(context),
-        to=to,
-        cc=cc,
+        to=list(dict.fromkeys(to)),
+        cc=copies,
         headers={"Message-ID": message_id, "Auto-Submitted": "auto-generated"},
     )
     message.attach_alternative(_page(body_markdown), "text/html")

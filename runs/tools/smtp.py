@@ -8,6 +8,7 @@ has asked for the content nothing can have been sent.
 from __future__ import annotations
 
 import contextlib
+import re
 import smtplib
 import socket
 import ssl
@@ -28,6 +29,8 @@ from runs.errors import (
 )
 from runs.tools.base import Deadline
 from runs.tools.sockets import connect, ended_at, resolve
+
+_LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
 def send(message: EmailMessage, deadline: Deadline) -> None:
@@ -100,7 +103,9 @@ class _Session(smtplib.SMTP):
         if code != 354:
             raise smtplib.SMTPDataError(code, reply)
         self.began = True
-        quoted = content.replace(b"\r\n.", b"\r\n..")
+        # Servers do not agree on whether a bare CR or LF ends a line, and so a mail.
+        lines = _LINE_END.sub(b"\r\n", content)
+        quoted = lines.replace(b"\r\n.", b"\r\n..")
         if quoted.startswith(b"."):
             quoted = b"." + quoted
         end = b".\r\n" if quoted.endswith(b"\r\n") else b"\r\n.\r\n"

@@ -61,6 +61,18 @@ def test_recipients_are_bare_addresses_in_a_list(given: Any, stored: list[str]) 
     assert call(to=given)["to"] == stored
 
 
+def test_a_domain_is_shown_as_the_mail_server_gets_it() -> None:
+    assert call(to=["a@c\u043empany.com"])["to"] == ["a@xn--cmpany-wqf.com"]
+
+
+def test_nobody_gets_it_twice() -> None:
+    twice = call(to=["a@b.example", "a@b.example"], cc=["a@b.example", "c@d.example"])
+
+    perform(send_email, twice, context())
+
+    assert outbox.outbox[0].recipients() == ["a@b.example", "c@d.example"]
+
+
 def test_it_cannot_be_undone_and_says_what_it_will_do() -> None:
     arguments = call(cc=["b@company.com"])
 
@@ -83,6 +95,29 @@ SMUGGLED = [
     {"to": ["Ana\nBcc: x@evil.example <a@b.example>"]},
     {"to": ["a@b.example, x@evil.example"]},
     {"cc": ["a@b.example\r\nRCPT TO:<x@evil.example>"]},
+    {"subject": "=?utf-8?B?SGkKQmNjOiB4QGV2aWwuZXhhbXBsZQ==?="},
+    {"subject": "Pay \u202e0001"},
+    {"to": ["a@b.example\x00"]},
+    {"to": ["a@b.example;x@evil.example"]},
+    {"to": ["a@b.example x@evil.example"]},
+    {"to": ["<a@b.example><x@evil.example>"]},
+    {"to": ["a@b.example>,<x@evil.example"]},
+    {"to": ["a@b.example@evil.example"]},
+    {"to": ["@evil.example:a@b.example"]},
+    {"to": ["<@evil.example:a@b.example>"]},
+    {"to": ["all: a@b.example, x@evil.example;"]},
+    {"to": ["a@b.example (x@evil.example)"]},
+    {"to": ["a(x@evil.example)@b.example"]},
+    {"to": ['"x@evil.example"@b.example']},
+    {"to": ['"a b"@b.example']},
+    {"to": ["x%evil.example@b.example"]},
+    {"to": ["evil.example!x@b.example"]},
+    {"to": ["root@[127.0.0.1]"]},
+    {"to": ["root@[IPv6:::1]"]},
+    {"to": ["a@b.example."]},
+    {"to": ["a@b..example"]},
+    {"to": ["\uff41\uff20b.example"]},
+    {"to": ["a\u0430@b.example"]},
 ]
 
 
@@ -132,6 +167,14 @@ def test_wrong_arguments_are_told_to_the_model(
         ("a@eu.partner.example", True),
         ("a@partner.example", False),
         ("company.com@evil.example", False),
+        ("a+b@company.com", True),
+        ('"a@company.com" <x@evil.example>', False),
+        ("a@company.com <x@evil.example>", False),
+        ("a@company.com.evil.example", False),
+        ("a@c\u043empany.com", False),
+        ("a@\uff43ompany.com", True),
+        ("a@company\u3002com", True),
+        ("a@xn--ompany-f0f.com", False),
     ],
 )
 def test_mail_goes_only_to_domains_that_are_allowed(

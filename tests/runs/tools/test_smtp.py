@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 import time
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
+from django.core.mail import EmailMessage
 
 from runs.errors import Fatal, InvalidCall, NotSent, OutcomeUnknown, StepError
 from runs.tools.perform import perform
@@ -91,6 +93,44 @@ def test_a_server_gets_the_mail_once_with_all_its_dots(settings: Any) -> None:
         f"<{KEY}@ours.example>"
     )
     assert b"\r\n.\r\n.dots\r\n" in content
+
+
+@pytest.mark.parametrize("end", ["\n.\n", "\r.\r", "\n.\r\n", "\r\n.\n", "\r\n.\r\n"])
+@pytest.mark.parametrize("letter", ["a", "ä"])
+def test_no_end_of_a_mail_is_smuggled_in(settings: Any, end: str, letter: str) -> None:
+    second = "MAIL FROM:<x@evil.example>\r\nRCPT TO:<y@evil.example>\r\nDATA\r\nHi"
+    mailbox = Mailbox()
+    with smtp_server(mailbox, settings):
+        body = f"{letter}{end}{second}{end}"
+        perform(send_email, call(body_markdown=body), context())
+
+    (envelope,) = mailbox.envelopes
+    assert isinstance(envelope.content, bytes)
+    assert not re.search(rb"\r(?!\n)|(?<!\r)\n", envelope.content)
+    assert envelope.rcpt_tos == ["analytics@company.com"]
+
+
+def test_a_bare_line_end_from_wherever_is_none(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        EmailMessage, "message", lambda self: Raw(b"A: b\r\n\r\nx\n.\rQUIT\r.\n")
+    )
+    mailbox = Mailbox()
+    with smtp_server(mailbox, settings):
+        perform(send_email, call(), context())
+
+    assert mailbox.envelopes[0].content == b"A: b\r\n\r\nx\r\n.\r\nQUIT\r\n.\r\n"
+
+
+class Raw:
+    """A message whose bytes are what they are."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+
+    def as_bytes(self, **options: Any) -> bytes:
+        return self.content
 
 
 def test_all_get_it_or_none(settings: Any) -> None:
