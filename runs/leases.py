@@ -178,8 +178,14 @@ def proves_death(driver: Driver | None) -> bool:
 
 @points.write("prune drivers")
 def prune() -> None:
-    """Drop the rows of drivers that ended, or fell silent, a day ago."""
-    Driver.objects.filter(beat_at__lt=clock.now() - KEEP_DRIVERS).delete()
+    """Drop the rows of drivers that ended, or fell silent, a day ago.
+
+    A row that is gone proves a death: so one stays whose process is seen to live.
+    """
+    silent = Driver.objects.filter(beat_at__lt=clock.now() - KEEP_DRIVERS)
+    here = silent.filter(host=slots.host(), ended_at=None)
+    alive = [driver.owner for driver in here if not proves_death(driver)]
+    silent.exclude(owner__in=alive).delete()
 
 
 def _end_former(host: str, slot: int) -> None:

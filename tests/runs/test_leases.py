@@ -245,6 +245,18 @@ def test_drivers_of_yesterday_are_pruned():
     assert Driver.objects.get().owner == "new"
 
 
+def test_a_driver_that_stands_still_here_is_not_pruned():
+    """Its row is what says that it is not dead."""
+    make_driver("still", beat_at=in_seconds(-25 * 3600))
+    slot = slots.take(1)
+
+    leases.prune()
+
+    assert slot
+    slot.free()
+    assert Driver.objects.filter(owner="still").exists()
+
+
 def test_near_is_what_is_due_soon_or_held():
     assert not leases.is_near(70)
     run = make_run(wake_at=in_seconds(100))
