@@ -36,12 +36,16 @@ def main() -> int:
     logging.disable(logging.WARNING)
     seed = wanted.seed if wanted.seed is not None else random.randrange(10_000)
     print(f"crash matrix: --kills {wanted.kills} --seed {seed} --db {wanted.db}")
-    began, tally = time.monotonic(), Tally()
+    began, tally = time.monotonic(), Tally(_say)
     with _world(wanted.db) as (folder, template, outside, server):
         play(folder, template, outside, server, seed, wanted.kills, tally)
     print("\n".join(tally.lines()))
     print(f"kills: {tally.kills} in {time.monotonic() - began:.0f} s")
     return 1 if tally.broken else 0
+
+
+def _say(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

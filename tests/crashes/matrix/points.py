@@ -99,6 +99,7 @@ class Points:
         self._children.play(scenario, key)
         self._look(key, point, scenario, doubtful)
         retire_all()
+        self._tally.say(f"{self._tally.kills}: {point}")
 
     def _scenario(self, point: str) -> str:
         for end, scenario in APART.items():

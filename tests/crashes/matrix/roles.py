@@ -89,6 +89,7 @@ class Roles:
             row.kills += role not in FREEZES
             self._wait_for(standing)
             row.back_s.append(time.monotonic() - began)
+            self._tally.say(f"{self._tally.kills}: {role}")
             self._look(role)
         except AssertionError as error:
             self._tally.broke(role, error)

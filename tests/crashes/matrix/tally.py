@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 HEAD = ("Killed", "Kills", "Seen")
@@ -28,9 +28,10 @@ class Row:
 
 
 class Tally:
-    """Rows by role or point, and every invariant that broke."""
+    """Rows by role or point, and every invariant that broke; `say` hears of each."""
 
-    def __init__(self) -> None:
+    def __init__(self, say: Callable[[str], None] = lambda _: None) -> None:
+        self.say = say
         self.rows: dict[str, Row] = defaultdict(Row)
         self.broken: list[str] = []
         self.totals: dict[str, object] = {}
@@ -41,6 +42,7 @@ class Tally:
 
     def broke(self, where: str, what: object) -> None:
         self.broken.append(f"{where}: {what}")
+        self.say(f"BROKEN {self.broken[-1]}")
 
     def lines(self) -> Iterator[str]:
         """A Markdown table, then the totals, then what broke."""

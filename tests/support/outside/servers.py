@@ -28,16 +28,19 @@ from tests.support import acts
 
 ENVIRONMENT = "AGENTOPS_TEST_OUTSIDE"
 TAKES_S = 0.15
+HELD_S = 60.0
 
 
 class Outside:
     """What has happened, counted by tool and key; thread-safe. `paths` are those of
-    the HTTP server that were asked for."""
+    the HTTP server that were asked for; it answers while the `gate` is set."""
 
     def __init__(self) -> None:
         self._seen: Counter[tuple[str, str]] = Counter()
         self._lock = threading.Lock()
         self.paths: list[str] = []
+        self.gate = threading.Event()
+        self.gate.set()
         self.url = ""
         self.smtp_port = 0
 
@@ -91,15 +94,19 @@ def _http(outside: Outside, takes_s: float) -> Iterator[None]:
                 self._answer(outside.count(key))
                 return
             outside.paths.append(self.path)
-            time.sleep(takes_s)
+            self._take_time()
             self._answer({"open": True})
 
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
             outside.paths.append(self.path)
             outside.take("http_request", self.headers["Idempotency-Key"])
-            time.sleep(takes_s)
+            self._take_time()
             self._answer({"ordered": True})
+
+        def _take_time(self) -> None:
+            time.sleep(takes_s)
+            outside.gate.wait(HELD_S)
 
         def _answer(self, content: Any) -> None:
             body = json.dumps(content).encode()
