@@ -32,6 +32,7 @@ _REFUSED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _NAME = r"[A-Za-z_\x80-\U0010ffff][A-Za-z0-9_$\x80-\U0010ffff]*+"
+_WORD = re.compile(_NAME)
 # A comment may stand between a function's name and its parenthesis.
 _OPENS = ("(", "/*", "--")
 _CALLED = re.compile(rf"(?<![\w$]){_NAME}(?=\s*+(?:\(|/\*|--))")
@@ -44,7 +45,10 @@ _HARMLESS_NAMES = """
 _HARMLESS = _HARMLESS_NAMES.split()
 _VOLATILE = """
 SELECT p.proname FROM pg_catalog.pg_proc p
-WHERE p.proname = ANY(%s::name[]) AND p.provolatile = 'v'
+WHERE p.provolatile = 'v'
+AND (p.proname = ANY(%s::name[]) OR p.proname = ANY(%s::name[]) AND p.pronargs = 1
+     AND EXISTS (SELECT 1 FROM pg_catalog.pg_type t
+                 WHERE t.oid = p.proargtypes[0] AND t.typtype = 'c'))
 AND p.prorettype <> 'pg_catalog.trigger'::pg_catalog.regtype
 AND NOT (p.pronamespace = 'pg_catalog'::pg_catalog.regnamespace
          AND p.proname = ANY(%s::name[]))
@@ -85,9 +89,10 @@ def refuse_volatile(cursor: psycopg.Cursor[Any], sql: str) -> None:
     """Raises `InvalidCall` for a call of a function that may do more than read.
 
     A function says so of itself: VOLATILE, which is also what one is that says
-    nothing. What looks like a call inside a text or a comment counts.
+    nothing. What looks like a call inside a text or a comment counts; and one of a
+    row (`orders.refund` for `refund(orders)`) looks like any name.
     """
-    cursor.execute(_VOLATILE, [called(sql), _HARMLESS])
+    cursor.execute(_VOLATILE, [called(sql), named(sql), _HARMLESS])
     found = cursor.fetchone()
     if found:
         raise InvalidCall(
@@ -103,6 +108,11 @@ def called(sql: str) -> list[str]:
         name for name, after in pairwise(pieces) if after.lstrip().startswith(_OPENS)
     }
     return sorted(quoted | {name.lower() for name in _CALLED.findall(sql)})
+
+
+def named(sql: str) -> list[str]:
+    """Every name there is in the statement, and more."""
+    return sorted({*sql.split('"'), *_WORD.findall(sql.lower())})
 
 
 def refuse_powers(cursor: psycopg.Cursor[Any], *, may_write: bool) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 
 import pytest
 
 from runs.errors import InvalidCall
+from runs.tools.base import Deadline
 from runs.tools.calculate import calculate
 from runs.tools.perform import perform
 from tests.runs.tools.calls import context
@@ -113,3 +115,63 @@ def test_the_longest_expressions_fit_a_small_stack() -> None:
         threading.stack_size(size)
 
     assert results == ["1000", "1", "1"]
+
+
+HEAVY = [
+    "9**9**9**9",
+    "9**999999",
+    "1.0000001**999999.5",
+    "*".join(["1.1**999999.123"] * 10),
+    "**".join(["1.01"] * 11),
+    "9" * 2_000,
+    "9" * 990 + "**" + "9" * 990,
+    "1e999999999999999999999",
+    "1e1000 % 1e-1000",
+    "+".join(["1"] * 1_000),
+    "round(" * 28 + "1" + ")" * 28,
+    "-" * 2_000,
+    "(" * 1_000 + ")" * 1_000,
+    "max(" + ",".join(["1e900"] * 300) + ")",
+    "1" + " " * 1_998 + "(",
+]
+
+
+@pytest.mark.parametrize("expression", HEAVY, ids=lambda text: text[:20])
+def test_no_expression_keeps_it_busy(expression: str) -> None:
+    deadline = Deadline.after(5)
+
+    with contextlib.suppress(InvalidCall):
+        perform(calculate, {"expression": expression}, context())
+
+    assert deadline.remaining()
+
+
+NO_ARITHMETIC = [
+    "__import__('os').system('id')",
+    "().__class__.__bases__",
+    "(1).__class__",
+    "1 if 1 else 2",
+    "lambda: 1",
+    "[x for x in (1,)]",
+    "1 << 999999",
+    "5!",
+    "0x10",
+    "1j",
+    "'a' * 9",
+    "True",
+    "\u0663 + \u0663",
+    "\uff11 + 1",
+    "1\u00a0+ 1_",
+    "sum(*[1])",
+    "round(1, digits=2)",
+    "(max)(1)((2))",
+    "1; 2",
+    "x := 1",
+    "# comment",
+]
+
+
+@pytest.mark.parametrize("expression", NO_ARITHMETIC)
+def test_what_is_no_arithmetic_is_never_run(expression: str) -> None:
+    with pytest.raises(InvalidCall):
+        perform(calculate, {"expression": expression}, context())

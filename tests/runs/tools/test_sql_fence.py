@@ -124,6 +124,22 @@ def test_a_function_that_may_change_something_is_not_called(
 
 
 @pytest.mark.postgres
+@pytest.mark.parametrize(
+    "sql", ["SELECT m.wipe FROM noted m", 'SELECT (m)."wipe" FROM noted m']
+)
+def test_a_function_of_a_row_is_not_called_by_its_other_name(
+    postgres: Database, owner: psycopg.Connection, sql: str
+) -> None:
+    owner.execute(FUNCTION.format(kind="STABLE"))
+    owner.execute(
+        "CREATE FUNCTION wipe(noted) RETURNS int LANGUAGE sql AS 'SELECT $1.note'"
+    )
+
+    with pytest.raises(InvalidCall, match="wipe is not allowed"):
+        postgres.query(sql)
+
+
+@pytest.mark.postgres
 def test_a_function_that_only_reads_is_called(
     postgres: Database, owner: psycopg.Connection
 ) -> None:
