@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runs import budgets, hiding, plans
-from runs.canonical import Json, digest
+from runs.canonical import MAX_ARGUMENTS, Json, digest, dumps
 from runs.errors import BadInput, Stale, StepError
 from runs.facts import Action, Facts
 from runs.models import Effect, Run
@@ -151,6 +151,10 @@ def _proposed(
 
 
 def _validated(offered: Offered, arguments: Mapping[str, Json]) -> dict[str, Json]:
+    size = len(dumps(dict(arguments)))
+    if size > MAX_ARGUMENTS:
+        long = f"The arguments have {size:,} characters, at most {MAX_ARGUMENTS:,} run."
+        raise BadInput({"": long})
     wrong = offered.spec.problems(arguments)
     if wrong:
         raise BadInput({f"arguments.{name}": text for name, text in wrong.items()})

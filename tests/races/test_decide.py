@@ -81,7 +81,7 @@ def decided_steps(review):
 
 
 @pytest.mark.parametrize("round_", range(ROUNDS))
-def test_of_an_approval_and_a_rejection_one_wins(two, round_):
+def test_h02_of_an_approval_and_a_rejection_one_wins(two, round_):
     ana, ben = two
     review = factory.park()
 
@@ -96,7 +96,7 @@ def test_of_an_approval_and_a_rejection_one_wins(two, round_):
 
 
 @pytest.mark.parametrize("round_", range(ROUNDS))
-def test_a_double_click_is_one_decision(two, round_):
+def test_h01_a_double_click_is_one_decision(two, round_):
     review = factory.park()
 
     results = at_once(*[approving(review, two[0])] * 4)

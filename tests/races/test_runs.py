@@ -87,7 +87,7 @@ def test_submitted_twice_at_once_is_one_run(boss):
 @pytest.mark.parametrize(
     "kinds", [(V.APPROVE, V.APPROVE), (V.APPROVE, V.REJECT), (V.GUIDE, V.REJECT)]
 )
-def test_decided_twice_at_once_is_one_decision_and_one_effect(boss, kinds):
+def test_h01_decided_twice_at_once_is_one_decision_and_one_effect(boss, kinds):
     with provider(LETTER, check(0.2), text("Done.")):
         run = settle(start(agent=make_agent(), by=boss, task="Post it"))
         verdicts = [Verdict(kind, text="Because.") for kind in kinds]

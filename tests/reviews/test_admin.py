@@ -62,7 +62,7 @@ def test_who_may_not_change_the_outbox_cannot(client, rows):
     assert Notification.objects.filter(status="failed").count() == 1
 
 
-def test_admins_are_told_of_notices_that_failed(client, rows):
+def test_n01_admins_are_told_of_notices_that_failed(client, rows):
     staff(client, "admins")
 
     page = client.get(reverse("admin:index")).content.decode()

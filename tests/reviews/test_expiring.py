@@ -147,7 +147,7 @@ def test_no_other_item_opens_for_its_run(expired, advance_clock):
     assert Review.objects.count() == 1
 
 
-def test_a_decision_that_comes_too_late_is_refused(review, ana, advance_clock):
+def test_h13_a_decision_that_comes_too_late_is_refused(review, ana, advance_clock):
     """Even where the timer has not closed it yet."""
     advance_clock(AN_HOUR + 1)
 

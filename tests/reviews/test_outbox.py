@@ -105,7 +105,9 @@ def test_a_claim_that_came_to_nothing_runs_out(row, advance_clock):
     assert outbox.deliver()["sent"] == 1
 
 
-def test_a_failure_is_tried_again_later_and_later(broken_row, broken, advance_clock):
+def test_n01_a_failure_is_tried_again_later_and_later(
+    broken_row, broken, advance_clock
+):
     for wait_s in (15, 60, 240, 960):
         assert outbox.deliver()["later"] == 1
         assert outbox.deliver() == NOTHING
@@ -148,7 +150,7 @@ def test_a_row_that_keeps_killing_its_worker_is_given_up(row):
     assert mail.outbox == []
 
 
-def test_a_failure_leaves_run_and_review_alone(broken_row, broken):
+def test_n01_a_failure_leaves_run_and_review_alone(broken_row, broken):
     outbox.deliver()
 
     review = Review.objects.get()

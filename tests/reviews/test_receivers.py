@@ -106,7 +106,7 @@ def test_it_has_a_rank_and_what_weighs_on_it():
     assert review.rank_at == review.opened_at + window / 3
 
 
-def test_everyone_who_may_decide_is_told_once():
+def test_n03_everyone_who_may_decide_is_told_once():
     factory.make_user("ana", "operators")
     factory.make_user("ben", "admins")
     factory.make_user("cem", "operators", email="ana@example.com")

@@ -131,7 +131,7 @@ def test_a_decision_leads_to_the_page_that_shows_it(client, operator, review):
     assert address(review, "decide", "approve") not in page
 
 
-def test_the_same_decision_sent_twice_is_one(client, operator, review):
+def test_h01_the_same_decision_sent_twice_is_one(client, operator, review):
     sent = seal(review) | {"note": "Yes"}
     first = client.post(address(review, "decide", "approve"), sent)
     second = client.post(address(review, "decide", "approve"), sent)
@@ -140,7 +140,9 @@ def test_the_same_decision_sent_twice_is_one(client, operator, review):
     assert Decision.objects.count() == 1
 
 
-def test_opening_the_address_of_a_decision_decides_nothing(client, operator, review):
+def test_h11_opening_the_address_of_a_decision_decides_nothing(
+    client, operator, review
+):
     answer = client.get(address(review, "decide", "approve"))
 
     assert answer.status_code == 405
@@ -148,7 +150,7 @@ def test_opening_the_address_of_a_decision_decides_nothing(client, operator, rev
     assert not Decision.objects.exists()
 
 
-def test_who_never_decides_is_told_so_and_finds_no_item(client, review):
+def test_h10_who_never_decides_is_told_so_and_finds_no_item(client, review):
     client.force_login(factory.make_user("", "submitters"))
 
     listed = client.get(reverse("reviews:inbox"))
@@ -183,7 +185,7 @@ def hidden_run() -> Run:
     return factory.make_run(agent)
 
 
-def test_one_does_not_decide_on_ones_own_run(client, operator):
+def test_h10_one_does_not_decide_on_ones_own_run(client, operator):
     review = factory.park(factory.make_run(by=operator))
 
     page = client.get(address(review)).content.decode()
@@ -193,7 +195,7 @@ def test_one_does_not_decide_on_ones_own_run(client, operator):
     assert answer.status_code == 403
 
 
-def test_a_decision_needs_the_token_against_forgery(operator, review):
+def test_h11_a_decision_needs_the_token_against_forgery(operator, review):
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(operator)
 
@@ -225,7 +227,7 @@ def test_a_forged_or_old_version_is_a_conflict_and_keeps_the_words(
     assert not Decision.objects.exists()
 
 
-def test_who_comes_second_sees_who_was_first(client, operator, review):
+def test_h02_who_comes_second_sees_who_was_first(client, operator, review):
     other = Client()
     other.force_login(factory.make_user("ben", "operators"))
     other.post(address(review, "decide", "reject"), seal(review) | {"text": "Wrong"})
@@ -245,7 +247,7 @@ def test_who_comes_second_sees_who_was_first(client, operator, review):
         ("edit", {"arguments.copies": "many", "note": "Two <b>"}, "Two &lt;b&gt;"),
     ],
 )
-def test_a_form_with_mistakes_comes_back_with_what_was_typed(
+def test_h08_a_form_with_mistakes_comes_back_with_what_was_typed(
     client, operator, review, kind, sent, kept
 ):
     answer = client.post(address(review, "decide", kind), seal(review) | sent)
@@ -263,7 +265,7 @@ def test_what_cannot_be_decided_here_is_said_so(client, operator, review, kind):
     assert not Decision.objects.exists()
 
 
-def test_names_of_arguments_of_ours_cannot_be_forged(client, operator, review):
+def test_h10_names_of_arguments_of_ours_cannot_be_forged(client, operator, review):
     sent = seal(review) | {"by": "1", "kind": "abort", "review_id": "2"}
 
     assert client.post(address(review, "decide", "approve"), sent).status_code == 302

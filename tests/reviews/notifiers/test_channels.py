@@ -42,7 +42,7 @@ def test_slack_gets_plain_text(services, said):
     assert "September" not in str(services.body)
 
 
-def test_slack_shows_hostile_words_as_they_are(services, hostile):
+def test_s03_slack_shows_hostile_words_as_they_are(services, hostile):
     send("slack", SLACK, hostile)
 
     (attachment,) = services.body["attachments"]
@@ -64,7 +64,7 @@ def test_teams_gets_a_card(services, said):
     assert "September" not in str(services.body)
 
 
-def test_teams_shows_hostile_words_as_they_are(services, hostile):
+def test_s03_teams_shows_hostile_words_as_they_are(services, hostile):
     send("teams", TEAMS, hostile)
 
     (card,) = services.body["attachments"]
@@ -98,7 +98,7 @@ def test_pagerduty_closes_the_incident(services):
     assert services.body["dedup_key"] == f"agentops:{opened.key}"
 
 
-def test_pagerduty_keeps_hostile_words_in_one_line_of_json(services, hostile):
+def test_s03_pagerduty_keeps_hostile_words_in_one_line_of_json(services, hostile):
     send("pagerduty", PAGERDUTY, hostile)
 
     summary = services.body["payload"]["summary"]
@@ -133,7 +133,7 @@ def test_a_webhook_gets_hostile_words_as_data(services, hostile):
 @pytest.mark.parametrize(
     ("status", "permanent"), [(403, True), (404, True), (429, False), (503, False)]
 )
-def test_a_refusal_is_told_without_the_address(services, said, status, permanent):
+def test_n01_a_refusal_is_told_without_the_address(services, said, status, permanent):
     services.status = status
 
     with pytest.raises(Undeliverable) as caught:
@@ -143,7 +143,7 @@ def test_a_refusal_is_told_without_the_address(services, said, status, permanent
     assert caught.value.message == f"It answered with status {status}."
 
 
-def test_a_service_that_drips_is_left_in_time(services, said, configured):
+def test_n01_a_service_that_drips_is_left_in_time(services, said, configured):
     configured(notify_deadline_s=2.0)
     services.drips = True
     began = time.monotonic()

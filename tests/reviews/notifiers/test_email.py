@@ -54,7 +54,7 @@ def test_both_parts_say_why_and_link_to_the_page(review):
         assert link in text
 
 
-def test_there_is_one_link_in_each_part(review):
+def test_s03_there_is_one_link_in_each_part(review):
     text, page = texts(compose(review))
 
     assert len(re.findall("https?://", text)) == 1
@@ -119,7 +119,7 @@ def test_the_class_of_the_error_is_named_without_its_text():
         assert "sk-123" not in text
 
 
-def test_names_are_escaped_in_the_page():
+def test_s03_names_are_escaped_in_the_page():
     agent = factory.make_agent(name="<b>R&D</b>")
 
     mail = compose(factory.park(factory.make_run(agent)))
@@ -135,7 +135,7 @@ def test_a_wrong_address_is_given_up_for_good(review):
     assert caught.value.permanent
 
 
-def test_a_failed_run_is_told_with_a_link_to_it(configured):
+def test_n03_a_failed_run_is_told_with_a_link_to_it(configured):
     configured(base_url="https://agentops.example.com")
     submitter = factory.make_user("sue", "submitters")
     factory.make_user("ana", "operators")
@@ -189,7 +189,7 @@ def test_a_real_server_receives_it(settings, unused_port):
     assert Notification.objects.get(event="opened").status == "sent"
 
 
-def test_a_server_that_is_not_there_means_later(settings, unused_port):
+def test_n01_a_server_that_is_not_there_means_later(settings, unused_port):
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", unused_port
     settings.EMAIL_USE_TLS = settings.EMAIL_USE_SSL = False
