@@ -16,7 +16,7 @@ from runs.canonical import Json, clean_text
 from runs.errors import BadInput
 from runs.guidance import MAX_LENGTH
 from runs.models import Agent, Guidance, Price, Tool
-from runs.tools import registry
+from runs.tools import choices, registry
 from runs.values import Policy
 
 GRANT_KEYS = {"policy", "threshold", "settings"}
@@ -146,6 +146,7 @@ class ToolForm(forms.ModelForm):
         settings = self.cleaned_data["settings"]
         if not isinstance(settings, dict):
             raise forms.ValidationError("This must be an object.")
+        _refuse(_setting_problems(self.instance.name, settings))
         return settings
 
     def clean(self) -> dict[str, Any] | None:
@@ -189,7 +190,10 @@ def grant_problems(grants: Json) -> list[str]:
         elif not isinstance(grant, dict):
             problems.append(f"{name}: this must be an object.")
         else:
-            problems += [f"{name}: {problem}" for problem in _grant_problems(grant)]
+            found = _grant_problems(grant) or _setting_problems(
+                name, grant.get("settings", {})
+            )
+            problems += [f"{name}: {problem}" for problem in found]
     return problems
 
 
@@ -203,6 +207,12 @@ def _grant_problems(grant: Mapping[str, Json]) -> list[str]:
     if not isinstance(grant.get("settings", {}), dict):
         problems.append("the settings must be an object.")
     return problems
+
+
+def _setting_problems(name: str, settings: Mapping[str, Json]) -> list[str]:
+    """What the tool, if it is installed, does not take of its settings."""
+    known = {spec.name: spec.choices for spec in registry.all_specs()}
+    return choices.problems(known.get(name), settings)
 
 
 def _is_share(value: Json) -> bool:

@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from runs.canonical import Json, clean_object, clean_text
 from runs.classify import named, told
 from runs.errors import Fatal, InvalidCall, StepError, TimedOut
+from runs.tools.choices import Choices, problems
 from runs.tools.threads import Crowded, LeftAlone, call_within
 
 logger = logging.getLogger(__name__)
@@ -132,7 +133,8 @@ class ToolSpec:
     those with `keeps_deadline` end by themselves and run in the calling thread, all
     others in a thread that is given up at the deadline. `check` refuses, by
     `InvalidCall`, what an admin's settings do not allow, before anybody is asked to
-    approve the call; it is pure.
+    approve the call; it is pure. `choices` names the settings that an admin may give;
+    without it any are taken.
     """
 
     name: str
@@ -146,6 +148,7 @@ class ToolSpec:
     preview: Callable[[Arguments, Context], Preview] | None = None
     reconcile: Callable[[Arguments, Context], Reconciliation] | None = None
     check: Callable[[Arguments, Mapping[str, Json]], None] | None = None
+    choices: type[Choices] | None = None
     asks: Asks | None = None
     isolated: bool = False
     keeps_deadline: bool = False
@@ -194,7 +197,10 @@ class ToolSpec:
 
     def vet(self, arguments: Arguments, settings: Mapping[str, Json]) -> None:
         """Raises `InvalidCall` for what the settings of the tool do not allow, and
-        `Fatal` where the tool cannot tell."""
+        `Fatal` where the tool cannot tell or the settings are not right."""
+        wrong = problems(self.choices, settings)
+        if wrong:
+            raise Fatal(f"The settings of {self.name} are wrong: {'; '.join(wrong)}.")
         check = self.check
         if check is not None:
             self._said("check its call", lambda: check(arguments, settings))
@@ -283,6 +289,7 @@ def tool(
     preview: Callable[[Arguments, Context], Preview] | None = None,
     reconcile: Callable[[Arguments, Context], Reconciliation] | None = None,
     check: Callable[[Arguments, Mapping[str, Json]], None] | None = None,
+    choices: type[Choices] | None = None,
     asks: Asks | None = None,
     isolated: bool = False,
     keeps_deadline: bool = False,
@@ -309,6 +316,7 @@ def tool(
             preview=preview,
             reconcile=reconcile,
             check=check,
+            choices=choices,
             asks=asks,
             isolated=isolated,
             keeps_deadline=keeps_deadline,

@@ -1,8 +1,4 @@
-"""The tool that makes an HTTP request to the public internet.
-
-Settings of the tool: `allow_hosts` (if given, only these), `allow_private` (names,
-addresses and networks inside that may be reached), `max_bytes` of a body.
-"""
+"""The tool that makes an HTTP request to the public internet."""
 
 from __future__ import annotations
 
@@ -15,11 +11,12 @@ from http.client import HTTPMessage
 from typing import Annotated, Literal
 from urllib.parse import urljoin
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt
 
 from runs.canonical import Json, dumps, shorten
 from runs.errors import InvalidCall, NotSent, TimedOut, Transient
 from runs.tools.base import Arguments, Context, Effect, Preview, tool
+from runs.tools.choices import Choices
 from runs.tools.http_client import Reply, Request, exchange
 from runs.tools.http_policy import MAX_URL, Policy, Target, parse
 from runs.tools.sockets import Address
@@ -104,8 +101,19 @@ def _check(arguments: Arguments, settings: Mapping[str, Json]) -> None:
     Policy.of(settings).check(parse(arguments["url"]))
 
 
+class RequestChoices(Choices):
+    """`allow_hosts`: if given, only these; `allow_private`: names, addresses and
+    networks inside that may be reached; `max_bytes` of a body.
+    """
+
+    allow_hosts: list[str] = []
+    allow_private: list[str] = []
+    max_bytes: PositiveInt = MAX_RESULT_BYTES
+
+
 @tool(
     effect=Effect.IRREVERSIBLE,
+    choices=RequestChoices,
     effect_of=_effect,
     describe=_describe,
     preview=_preview,

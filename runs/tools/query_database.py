@@ -1,9 +1,4 @@
-"""The tool that reads a SQL database, and nothing else.
-
-Settings of the tool: `database` (an alias of DATABASES or a URL, default
-AGENTOPS_TOOL_DATABASE_URL), `role` (PostgreSQL: the role to read as), `may_write`
-(PostgreSQL: true accepts a log-in with rights to write), `max_rows`, `max_bytes`.
-"""
+"""The tool that reads a SQL database, and nothing else."""
 
 from __future__ import annotations
 
@@ -13,20 +8,35 @@ from typing import Annotated, Any
 import dj_database_url
 from django.conf import settings
 from django.db import connections
-from pydantic import Field
+from pydantic import Field, PositiveInt
 
 from runs.canonical import Json, shorten
 from runs.errors import Fatal
 from runs.tools import sql_postgres, sql_sqlite
 from runs.tools.base import Context, Effect, tool
+from runs.tools.choices import Choices
 from runs.tools.sql import Limits
 
 # Options of Django's own that libpq does not know.
 _NOT_FOR_LIBPQ = {"pool", "server_side_binding", "isolation_level", "assume_role"}
 
 
+class QueryChoices(Choices):
+    """`database`: an alias of DATABASES or a URL, default AGENTOPS_TOOL_DATABASE_URL.
+
+    PostgreSQL: `role` to read as; `may_write` accepts a log-in with rights to write.
+    """
+
+    database: str = ""
+    role: str = ""
+    may_write: bool = False
+    max_rows: PositiveInt = Limits.rows
+    max_bytes: PositiveInt = Limits.bytes
+
+
 @tool(
     effect=Effect.READ,
+    choices=QueryChoices,
     describe=lambda arguments: f"Query: {shorten(arguments['sql'], 120)}",
 )
 def query_database(

@@ -1,10 +1,8 @@
 """The tool that sends an e-mail, at most once.
 
-Settings of the tool: `allow_domains` (recipients' domains; "*.example.com" takes
-those below), `sender`, `mailbox` ("files": keep the mail in files, whatever the
-installation sends with). The Message-ID is the call's key, so that a mailbox we can
-look into tells whether the mail went out; AGENTOPS_MAIL_FINDERS maps a mail
-backend's path to a function that counts the mails of a key.
+The Message-ID is the call's key, so that a mailbox we can look into tells whether the
+mail went out; AGENTOPS_MAIL_FINDERS maps a mail backend's path to a function that
+counts the mails of a key.
 """
 
 from __future__ import annotations
@@ -39,6 +37,7 @@ from runs.tools.base import (
     Reconciliation,
     tool,
 )
+from runs.tools.choices import Choices
 
 SMTP_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
 MAX_RECIPIENTS = 50
@@ -163,8 +162,19 @@ def _reconcile(arguments: Arguments, context: Context) -> Reconciliation:
     return Reconciliation(Reconciled.NOT_HAPPENED, evidence=evidence)
 
 
+class MailChoices(Choices):
+    """`allow_domains`: recipients' domains ("*.example.com" takes those below);
+    `mailbox`: "files" keeps the mail in files, whatever the installation sends with.
+    """
+
+    allow_domains: list[str] = []
+    sender: str = ""
+    mailbox: str = ""
+
+
 @tool(
     effect=Effect.IRREVERSIBLE,
+    choices=MailChoices,
     describe=_describe,
     check=_check,
     preview=_preview,

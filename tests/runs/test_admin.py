@@ -330,6 +330,16 @@ def test_a_tool_keeps_to_bounds(signed_in, field, value):
     assert field in _errors(response)
 
 
+def test_a_setting_that_its_tool_does_not_know_is_refused(signed_in):
+    sync_tools()
+    change = url(Tool, "change", "send_email")
+    misspelt = '{"allow_domain": ["company.com"]}'
+
+    response = signed_in.post(change, {"enabled": "on", "settings": misspelt})
+
+    assert "settings" in _errors(response)
+
+
 def test_a_price_may_be_nothing_but_not_less(signed_in):
     row = {"model": "local", "input": "0", "cached": "", "output": "0"}
 
