@@ -46,7 +46,7 @@ def parked(live_project):
             grants={
                 "send_email": {
                     "policy": "ask_below",
-                    "settings": {"allowed_recipients": ["*@example.com"]},
+                    "settings": {"allow_domains": ["example.com"]},
                 }
             },
             limits={"money": None},
