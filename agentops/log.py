@@ -22,7 +22,7 @@ from typing import Any
 
 from pythonjsonlogger.json import JsonFormatter
 
-from agentops import env, redaction
+from agentops import env, outage, redaction
 
 KEYS = ("run", "step", "attempt")
 FORMATS = ("plain", "json")
@@ -97,6 +97,18 @@ class WithoutTraceback(logging.Filter):
         return True
 
 
+class OutagesInALine(logging.Filter):
+    """Says why in the line itself: that a database is away is no mistake of the code
+    that asked it, and a traceback would look like one."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None and outage.is_outage(error):
+            record.msg = f"{record.getMessage()}: {outage.first_line(error)}"
+            record.args = record.exc_info = record.exc_text = None
+        return True
+
+
 class AnswersAreNoNews(logging.Filter):
     """A refused form (422) and a decision that came second (409) are no warnings.
 
@@ -122,6 +134,7 @@ def config() -> dict[str, Any]:
         "filters": {
             "context": {"()": "agentops.log.ContextFilter"},
             "without traceback": {"()": "agentops.log.WithoutTraceback"},
+            "outages": {"()": "agentops.log.OutagesInALine"},
             "answers": {"()": "agentops.log.AnswersAreNoNews"},
         },
         "formatters": {
@@ -148,7 +161,7 @@ def config() -> dict[str, Any]:
         "root": {"handlers": ["console"], "level": level},
         "loggers": {
             # Its own lines tell of every task; a driver's task is not news.
-            "django-q": {"level": "WARNING"},
+            "django-q": {"level": "WARNING", "filters": ["outages"]},
             "django.request": {"filters": ["answers"]},
             # Their own handlers would write past the formats above, and mail errors.
             "django": {"handlers": [], "propagate": True},

@@ -14,7 +14,6 @@ from django.contrib.auth.views import (
     redirect_to_login,
 )
 from django.core.exceptions import PermissionDenied
-from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template import loader
@@ -23,7 +22,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST, require_safe
 from django.views.defaults import server_error
 
-from agentops import demo, mail, throttle
+from agentops import demo, mail, outage, throttle
 from agentops.http import AuthenticatedRequest, signed_in
 from runs import queue
 
@@ -137,9 +136,9 @@ def broken(request: HttpRequest) -> HttpResponse:
     traceback of each would bury those that are.
     """
     error = sys.exc_info()[1]
-    if not isinstance(error, OperationalError | InterfaceError):
+    if error is None or not outage.is_outage(error):
         return server_error(request)
-    words = (str(error) or type(error).__name__).splitlines()[0]
+    words = outage.first_line(error)
     logger.error("%s: the database cannot be used: %s", request.path, words)
     page = loader.get_template("503.html").render()
     response = HttpResponse(page, status=503, headers={"Retry-After": str(RETRY_S)})
