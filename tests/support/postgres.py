@@ -37,23 +37,20 @@ class Server:
         """As an operator does: `fast` ends all sessions, `immediate` recovers."""
         self._pg_ctl("-m", mode, "restart")
 
-    def kill(self) -> psutil.Process:
+    def kill(self) -> None:
         """kill -9 of the postmaster; its other processes end by themselves."""
         postmaster = self.postmaster()
         rest = postmaster.children(recursive=True)
         postmaster.kill()
         psutil.wait_procs([postmaster, *rest], timeout=LONG_S)
-        return postmaster
 
     def start(self) -> None:
         self._pg_ctl("start")
 
-    def kill_backend(self, number: int) -> psutil.Process:
-        """kill -9 of one that serves a client; the server then restarts all of them."""
+    def backend(self, number: int) -> psutil.Process:
+        """One of those that serve a client. Killed, all are started anew."""
         pids = self.backends()
-        backend = psutil.Process(pids[number % len(pids)])
-        backend.kill()
-        return backend
+        return psutil.Process(pids[number % len(pids)])
 
     def backends(self) -> list[int]:
         """Process ids of those that serve clients, ours left out."""

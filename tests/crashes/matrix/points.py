@@ -91,7 +91,7 @@ class Points:
             if at == point and not died:
                 self._tally.broke(point, "it is never reached")
             if died:
-                row = self._tally.rows[f"point: {at.partition('#')[0]}"]
+                row = self._tally.point(at.partition("#")[0])
                 row.kills += 1
                 found = in_doubt(key)
                 row.seen["acts in doubt"] += len(found - doubtful)
@@ -121,7 +121,7 @@ class Points:
 
     def _look(self, key: str, point: str, scenario: str, doubtful: set[int]) -> None:
         run = run_of(key)
-        row = self._tally.rows[f"point: {point}"]
+        row = self._tally.point(point)
         if run is None:
             self._tally.broke(point, "there is no run")
             return

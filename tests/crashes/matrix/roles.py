@@ -18,12 +18,14 @@ from tests.crashes.matrix import invariants
 from tests.crashes.matrix.site import LONG_S, Site, bearing, unfinished
 from tests.crashes.matrix.tally import Tally
 from tests.crashes.matrix.victims import Victims
+from tests.crashes.matrix.visitors import KEYS
 from tests.support import processes
 from tests.support.project import LiveProject
 from tests.support.wait import wait_until
 
 RUNS = 10
 FROZEN_S = 5.0
+IDLE = "driver, idle"
 FREEZES = ("driver, frozen past its lease", "whole tree, frozen past its leases")
 
 Standing = dict[UUID, int]
@@ -41,23 +43,23 @@ class Roles:
     def all(self) -> dict[str, Callable[[], None]]:
         victims = self._victims
         roles: dict[str, Callable[[], None]] = {
-            "driver, busy": lambda: victims.driver().kill(),
-            "driver, idle": self._kill_idle_driver,
-            "spare worker": lambda: victims.spare().kill(),
-            "monitor": lambda: victims.monitor().kill(),
-            "pusher": lambda: victims.pusher().kill(),
-            "sentinel": lambda: victims.sentinel().kill(),
+            "driver, busy": lambda: _kill(victims.driver()),
+            IDLE: lambda: _kill(victims.idle_driver()),
+            "spare worker": lambda: _kill(victims.spare()),
+            "monitor": lambda: _kill(victims.monitor()),
+            "pusher": lambda: _kill(victims.pusher()),
+            "sentinel": lambda: _kill(victims.sentinel()),
             "main": self._kill_main,
             "whole tree": self._kill_tree,
-            "web server, worker": lambda: victims.web_worker().kill(),
+            "web server, worker": lambda: _kill(victims.web_worker()),
             "web server, main": self._kill_web,
             FREEZES[0]: self._freeze_driver,
             FREEZES[1]: self._freeze_tree,
         }
         if server := self._site.server:
             pick = self._chance
-            roles["PostgreSQL, a backend"] = lambda: _killed(
-                server.kill_backend(pick.randrange(1000))
+            roles["PostgreSQL, a backend"] = lambda: _kill(
+                server.backend(pick.randrange(1000))
             )
             roles["PostgreSQL, postmaster"] = self._kill_postgres
         return roles
@@ -77,9 +79,11 @@ class Roles:
             yield from names
 
     def _one(self, role: str) -> None:
-        row = self._tally.rows[role]
+        row = self._tally.role(role)
         try:
             self._site.load(RUNS)
+            if role == IDLE:
+                self._site.rest()
             time.sleep(self._chance.uniform(0, 0.8))  # any moment will do
             standing = _held()
             row.seen["runs held"] += len(standing)
@@ -91,20 +95,20 @@ class Roles:
             row.back_s.append(time.monotonic() - began)
             self._tally.say(f"{self._tally.kills}: {role}")
             self._look(role)
-        except AssertionError as error:
+        except psutil.NoSuchProcess:
+            row.seen["gone before it was killed"] += 1
+        except (AssertionError, psutil.TimeoutExpired) as error:
             self._tally.broke(role, error)
+        finally:
+            self._site.submitter.resting.clear()
 
     # What takes more than a signal
-
-    def _kill_idle_driver(self) -> None:
-        self._site.settle()
-        self._victims.idle_driver().kill()
 
     def _kill_main(self) -> None:
         project = self._site.project
         self._victims.main().kill()
         project.process("worker").wait(10)
-        self._wait_for_no_orphans("worker")
+        self._wait_for_no_orphans()
         project.start_worker()
 
     def _kill_tree(self) -> None:
@@ -115,7 +119,7 @@ class Roles:
         project = self._site.project
         self._victims.web_main().kill()
         project.process("web").wait(10)
-        self._wait_for_no_orphans("web")
+        self._wait_for_no_orphans()
         project.start_web()
 
     def _kill_postgres(self) -> None:
@@ -156,13 +160,14 @@ class Roles:
         )
 
     def _look(self, role: str) -> None:
-        self._wait_for_no_orphans("worker", "web")
-        for somebody in (self._site.person, self._site.reader):
+        self._wait_for_no_orphans()
+        site = self._site
+        for somebody in (site.person, site.reader, site.submitter):
             for words in somebody.broken:
                 self._tally.broke(role, words)
             somebody.broken.clear()
 
-    def _wait_for_no_orphans(self, *names: str) -> None:
+    def _wait_for_no_orphans(self) -> None:
         """Nothing is alive that is not in a tree, of those that should be gone."""
 
         def no_orphans() -> bool:
@@ -177,11 +182,14 @@ class Roles:
     def finish(self) -> None:
         """All runs end, everything holds, and a stop is a stop."""
         tally, site = self._tally, self._site
+        site.submitter.leave()
         try:
             site.settle()
         except AssertionError as error:
             tally.broke("at the end", f"{error}: {[r.park for r in unfinished()]}")
         for words in invariants.broken(site.outside.counts()):
+            tally.broke("at the end", words)
+        if words := _lost_or_doubled(site.submitter.taken):
             tally.broke("at the end", words)
         site.reader.leave()
         self._look("at the end")
@@ -191,6 +199,7 @@ class Roles:
             "irreversible calls": Effect.objects.count(),
             "a person said": _counted(site.person.said),
             "pages were answered with (0: not at all)": _counted(site.reader.got),
+            "forms were answered with": _counted(site.submitter.got),
         }
 
     def _stop(self) -> None:
@@ -216,7 +225,16 @@ def _counted(counter: Mapping[Any, int]) -> str:
     return ", ".join(f"{name} {number} times" for name, number in counter.items())
 
 
-def _killed(process: psutil.Process) -> None:
+def _lost_or_doubled(keys: list[str]) -> str:
+    """A form that was taken is one run, however often it was sent."""
+    sent = Run.objects.filter(submit_key__contains=KEYS)
+    found = sorted(str(run.submit_key) for run in sent)
+    return "" if found == keys else f"forms {keys} became runs {found}"
+
+
+def _kill(process: psutil.Process) -> None:
+    """kill -9, until its parent has noticed."""
+    process.kill()
     process.wait(10)
 
 

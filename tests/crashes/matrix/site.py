@@ -15,7 +15,7 @@ from runs.models import Agent, Run
 from runs.services import start
 from runs.states import FINAL
 from tests.crashes.matrix.person import Person
-from tests.crashes.matrix.reader import Reader
+from tests.crashes.matrix.visitors import Reader, Submitter
 from tests.support import databases
 from tests.support.outside.servers import Outside
 from tests.support.postgres import Server
@@ -39,12 +39,14 @@ class Site:
         outside: Outside,
         person: Person,
         reader: Reader,
+        submitter: Submitter,
         server: Server | None,
     ) -> None:
         self.project = project
         self.outside = outside
         self.person = person
         self.reader = reader
+        self.submitter = submitter
         self.server = server
 
     def load(self, number: int) -> None:
@@ -52,6 +54,11 @@ class Site:
         agent, asker = Agent.objects.get(), User.objects.get(username="asker")
         for _ in range(number - len(unfinished())):
             start(agent=agent, by=asker, task="Post a letter.")
+
+    def rest(self) -> None:
+        """Let all runs end, and nobody give another task for now."""
+        self.submitter.resting.set()
+        self.settle()
 
     def settle(self) -> None:
         wait_until(
@@ -92,15 +99,16 @@ def installed(
     ):
         _people()
         project = LiveProject(folder, url, outside.environment() | _tuned(base_url))
-        person, reader = Person(outside), Reader(project.url)
+        person = Person(outside)
+        reader, submitter = Reader(project.url), Submitter(project.url)
         try:
             project.start_web()
             project.start_worker()
-            person.start()
-            reader.start()
-            yield Site(project, outside, person, reader, server)
+            for somebody in (person, reader, submitter):
+                somebody.start()
+            yield Site(project, outside, person, reader, submitter, server)
         finally:
-            for somebody in (person, reader):
+            for somebody in (reader, submitter, person):
                 if somebody.is_alive():
                     somebody.leave()
             project.stop()

@@ -1,58 +1,104 @@
-"""Somebody who reads pages all the while: each comes, or says what is the matter."""
+"""People at the pages all the while: one who reads, one who gives tasks."""
 
 from __future__ import annotations
 
+import http.client
 import itertools
 import threading
-import urllib.error
-import urllib.request
 from collections import Counter
+from collections.abc import Iterator
+from http import HTTPStatus
+from urllib.parse import urlencode, urlsplit
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 
 PAGES = ("/reviews/", "/runs/", "/pulse/")
-PAUSE_S = 0.2
-WELL = {200, 503}
+READS_EVERY_S = 0.2
+SUBMITS_EVERY_S = 2.0
+AGAIN_S = 0.3
+TOKEN = "t" * 32
+AWAY = {0, HTTPStatus.SERVICE_UNAVAILABLE}
+KEYS = "by the page"
 
 
-class Reader(threading.Thread):
-    """Reads until `leave`; `got` counts the answers, 0 for none at all."""
+class Visitor(threading.Thread):
+    """Visits until `leave`; `got` counts the answers, 0 for none, `broken` tells of
+    those that should not be."""
 
     def __init__(self, url: str) -> None:
-        super().__init__(name="reader", daemon=True)
-        self._url = url
+        super().__init__(name=type(self).__name__, daemon=True)
+        self._host = urlsplit(url).netloc
         self._gone = threading.Event()
         signed_in = Client()
-        signed_in.force_login(User.objects.get(username="boss"))
-        value = signed_in.cookies[settings.SESSION_COOKIE_NAME].value
-        self._cookie = f"{settings.SESSION_COOKIE_NAME}={value}"
+        signed_in.force_login(User.objects.get(username="asker"))
+        session = signed_in.cookies[settings.SESSION_COOKIE_NAME].value
+        names = settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME
+        self._cookies = f"{names[0]}={session}; {names[1]}={TOKEN}"
         self.got: Counter[int] = Counter()
         self.broken: list[str] = []
 
-    def run(self) -> None:
-        for page in itertools.cycle(PAGES):
-            if self._gone.wait(PAUSE_S):
-                return
-            status = self._read(page)
-            self.got[status] += 1
-            if status and status not in WELL:
-                self.broken.append(f"{page} was answered with {status}")
-
     def leave(self) -> None:
         self._gone.set()
-        self.join(30)
+        self.join(60)
 
-    def _read(self, page: str) -> int:
-        request = urllib.request.Request(  # noqa: S310 - the installation's own
-            self._url + page, headers={"Cookie": self._cookie}
-        )
+    def ask(self, method: str, path: str, fields: dict[str, str] | None = None) -> int:
+        """The status; 0 if the server was gone before it had answered."""
+        kind = "application/x-www-form-urlencoded"
+        headers = {"Cookie": self._cookies, "Content-Type": kind}
+        connection = http.client.HTTPConnection(self._host, timeout=30)
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
-                return int(answer.status)
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code
-        except (OSError, EOFError):
-            return 0
+            connection.request(method, path, urlencode(fields or {}), headers)
+            answer = connection.getresponse()
+            answer.read()
+            status = answer.status
+        except (OSError, http.client.HTTPException):
+            status = 0
+        finally:
+            connection.close()
+        self.got[status] += 1
+        return status
+
+
+class Reader(Visitor):
+    """Each page comes, or says that the database is away."""
+
+    def run(self) -> None:
+        for page in itertools.cycle(PAGES):
+            if self._gone.wait(READS_EVERY_S):
+                return
+            status = self.ask("GET", page)
+            if status not in {*AWAY, HTTPStatus.OK}:
+                self.broken.append(f"{page} was answered with {status}")
+
+
+class Submitter(Visitor):
+    """Sends each form until it is taken; `taken` are the keys of those that were.
+    Sends no other while `resting`."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.taken: list[str] = []
+        self.resting = threading.Event()
+
+    def run(self) -> None:
+        for key in self._keys():
+            while (status := self._submit(key)) in AWAY:
+                self._gone.wait(AGAIN_S)
+            if status == HTTPStatus.FOUND:
+                self.taken.append(key)
+            else:
+                self.broken.append(f"a task was answered with {status}")
+
+    def _keys(self) -> Iterator[str]:
+        for number in itertools.count(1):
+            if self._gone.wait(SUBMITS_EVERY_S):
+                return
+            if self.resting.is_set():
+                continue
+            yield f"{KEYS} {number:05}"
+
+    def _submit(self, key: str) -> int:
+        fields = {"agent": "clerk", "task": "Post a letter.", "key": key}
+        return self.ask("POST", "/runs/new/", {**fields, "csrfmiddlewaretoken": TOKEN})
