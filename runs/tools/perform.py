@@ -10,7 +10,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from itertools import islice
+from typing import Any, cast
 
 from django.db import connections
 
@@ -39,6 +40,8 @@ from runs.tools.threads import MOST_LEFT, Crowded, LeftAlone, call_within
 
 logger = logging.getLogger(__name__)
 
+MOST_ROWS = 500
+"""Of a preview."""
 GRACE_S = 0.5
 """How much longer we wait for a tool that ends by itself, if a bit late."""
 
@@ -78,9 +81,8 @@ def reconcile(spec: ToolSpec, arguments: Arguments, context: Context) -> Reconci
         return Reconciliation(Reconciled.UNKNOWN, evidence="The tool cannot tell.")
     ask = spec.reconcile
     try:
-        found = _given_up(spec, lambda: ask(arguments, context), context)
-        evidence = _shown(found.evidence)
-        return Reconciliation(Reconciled(found.outcome), clean(found.result), evidence)
+        found = _given_up(spec, lambda: _answered(ask(arguments, context)), context)
+        return cast("Reconciliation", found)
     except Exception as error:
         logger.exception("%s could not be reconciled", spec.name)
         return Reconciliation(Reconciled.UNKNOWN, evidence=_words(error))
@@ -95,16 +97,30 @@ def preview(spec: ToolSpec, arguments: Arguments, context: Context) -> Preview |
         return None
     show = spec.preview
     try:
-        found = _given_up(spec, lambda: show(arguments, context), context)
-        fields = [tuple(map(_shown, row)) for row in found.fields]
-        lines = tuple((label, value, kind) for label, value, kind in fields)
-        return Preview(_shown(found.headline), lines, _shown(found.warning))
+        found = _given_up(
+            spec, lambda: _shown(show(arguments, context)), context, interrupts=True
+        )
+        return cast("Preview", found)
     except Exception as error:  # noqa: BLE001 - a page does without it
         logger.warning("The preview of %s failed: %s", spec.name, _words(error))
         return None
 
 
-def _shown(value: Any) -> str:
+def _answered(found: Reconciliation) -> Reconciliation:
+    evidence = _text(found.evidence)
+    return Reconciliation(Reconciled(found.outcome), clean(found.result), evidence)
+
+
+def _shown(found: Preview) -> Preview:
+    """All of it as text, in rows of three; raises ValueError for more than a page."""
+    rows = [tuple(map(_text, row)) for row in islice(found.fields, MOST_ROWS + 1)]
+    if len(rows) > MOST_ROWS:
+        raise ValueError(f"more than {MOST_ROWS} rows")
+    fields = tuple((label, value, kind) for label, value, kind in rows)
+    return Preview(_text(found.headline), fields, _text(found.warning))
+
+
+def _text(value: Any) -> str:
     return redaction.hide(clean_text(str(value)))
 
 
@@ -132,14 +148,25 @@ def _in_thread(spec: ToolSpec, arguments: Arguments, context: Context) -> Any:
     return _given_up(spec, lambda: clean(spec.call(arguments, context)), context)
 
 
-def _given_up(spec: ToolSpec, call: Callable[[], Any], context: Context) -> Any:
+def _given_up(
+    spec: ToolSpec,
+    call: Callable[[], Any],
+    context: Context,
+    *,
+    interrupts: bool = False,
+) -> Any:
     """Wait for the call until just after the deadline, then leave it alone.
 
-    Raises `NotSent` where too many calls of this tool hang in this process already.
+    What it gives has to be cleaned in it: that may take its time, too. Raises `NotSent` where too many calls of this tool hang in this process already.
     """
     patience = context.deadline.remaining() + GRACE_S
     try:
-        return call_within(patience, lambda: _called(spec, call), owner=spec.name)
+        return call_within(
+            patience,
+            lambda: _called(spec, call),
+            owner=spec.name,
+            interrupts=interrupts,
+        )
     except LeftAlone:
         raise TimedOut(f"{spec.name} did not answer within its deadline.") from None
     except Crowded:
