@@ -7,6 +7,7 @@ import shutil
 from urllib.parse import urlsplit
 
 import pytest
+from django.conf import settings
 
 from runs.models import Step
 from tests.support import databases, disks
@@ -50,7 +51,7 @@ def sign_in_page(project):
         f"csrfmiddlewaretoken={token}&username=fleet&password=wrong",
         {
             "Content-Type": "application/x-www-form-urlencoded",
-            "Cookie": f"csrftoken={token}",
+            "Cookie": f"{settings.CSRF_COOKIE_NAME}={token}",
         },
     )
     answer = connection.getresponse()
