@@ -65,18 +65,21 @@ class Roles:
         return roles
 
     def kill(self, number: int) -> None:
-        """So many kills, each role in turn in random order; freezes come on top."""
+        """So many kills, each role in turn in random order. Freezes come on top, where
+        the kills are enough for a whole turn."""
         wanted = self._tally.kills + number
-        for role in self._order():
+        roles = list(self.all())
+        if number < len(roles):
+            roles = [role for role in roles if role not in FREEZES]
+        for role in self._in_turn(roles):
             if self._tally.kills >= wanted:
                 return
             self._one(role)
 
-    def _order(self) -> Iterator[str]:
+    def _in_turn(self, roles: list[str]) -> Iterator[str]:
         while True:
-            names = list(self.all())
-            self._chance.shuffle(names)
-            yield from names
+            self._chance.shuffle(roles)
+            yield from roles
 
     def _one(self, role: str) -> None:
         row = self._tally.role(role)
