@@ -7,7 +7,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from runs.admin import SeenOnly
+from runs.admin_pages import SeenOnly
 
 
 @admin.register(AccessAttempt)

@@ -1,11 +1,13 @@
 """The one place where Markdown from models and people becomes HTML.
 
 Raw HTML in it stays text. Images do not load (an address may carry data out), links
-go to http, https and mailto only, and whatever is left passes a sanitiser.
+name a whole address of http, https or mailto (one within our own pages could pass for
+a button of ours), and whatever is left passes a sanitiser.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import MutableMapping, Sequence
 from typing import Any
 
@@ -23,9 +25,10 @@ _TAGS = {
     *("h1", "h2", "h3", "h4", "h5", "h6", "strong", "ul"),
     *("table", "tbody", "td", "th", "thead", "tr"),
 }
-_ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
+_ATTRIBUTES = {"a": {"href"}, "ol": {"start"}}
 _CLASSES = {"td": {"num"}, "th": {"num"}}
 _SCHEMES = {"http", "https", "mailto"}
+_WHOLE = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 
 _parser = (
     MarkdownIt("commonmark", {"html": False})
@@ -53,6 +56,13 @@ _parser.add_render_rule("td_open", _cell)
 _parser.add_render_rule("th_open", _cell)
 
 
+def _kept(tag: str, attribute: str, value: str) -> str | None:
+    """The sanitiser lets `title` and `lang` through, wherever they are."""
+    if attribute not in {"href", "rel", "start", "class"}:
+        return None
+    return None if attribute == "href" and not _WHOLE.match(value) else value
+
+
 def to_html(text: str) -> SafeString:
     """HTML that is safe on our pages and in mails; very long text is cut."""
     shown = text[:MAX_CHARACTERS]
@@ -63,6 +73,7 @@ def to_html(text: str) -> SafeString:
         tags=_TAGS,
         attributes=_ATTRIBUTES,
         allowed_classes=_CLASSES,
+        attribute_filter=_kept,
         url_schemes=_SCHEMES,
         link_rel="noopener noreferrer nofollow",
     )

@@ -16,7 +16,7 @@ from reviews.models import Decision, Notification, Profile, Review, Route
 from reviews.models.notification import NotificationStatus
 from reviews.telling import DELIVER
 from runs import queue
-from runs.admin import SeenOnly
+from runs.admin_pages import SeenOnly
 
 
 @admin.register(Review)

@@ -21,6 +21,7 @@ from django.utils.safestring import SafeString
 from agentops import clock
 from runs import words
 from runs.admin_forms import AgentForm, GuidanceForm, PriceForm, ToolForm
+from runs.admin_pages import NoWrites, SeenOnly, Shown
 from runs.agents import publish
 from runs.canonical import shorten
 from runs.models import (
@@ -36,6 +37,7 @@ from runs.models import (
     Tool,
     Transition,
 )
+from runs.templatetags.words import visible
 from runs.tools import registry
 from runs.tools.base import ToolSpec
 
@@ -49,29 +51,6 @@ for model in apps.get_app_config("django_q").get_models():
     if admin.site.is_registered(model):
         admin.site.unregister(model)
 admin.site.unregister(Group)
-
-
-class NoWrites:
-    """Rows that people look at and nobody changes."""
-
-    def has_add_permission(self, *_: Any) -> bool:
-        return False
-
-    def has_change_permission(self, *_: Any) -> bool:
-        return False
-
-    def has_delete_permission(self, *_: Any) -> bool:
-        return False
-
-
-class SeenOnly(NoWrites, admin.ModelAdmin):
-    """For those who see everything: the lists know nothing of who may see what."""
-
-    show_full_result_count = False
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        may = super().has_view_permission(request, obj)
-        return may and request.user.has_perm("runs.view_all_runs")
 
 
 class VersionInline(NoWrites, admin.TabularInline):
@@ -89,7 +68,7 @@ class VersionInline(NoWrites, admin.TabularInline):
 
 
 @admin.register(Agent)
-class AgentAdmin(admin.ModelAdmin):
+class AgentAdmin(Shown):
     """Saving publishes a numbered version; runs that have started keep theirs."""
 
     form = AgentForm
@@ -144,7 +123,9 @@ class AgentAdmin(admin.ModelAdmin):
     @admin.display(description="given to every new run")
     def kept(self, agent: Agent) -> SafeString | str:
         rows = agent.guidance.filter(enabled=True) if agent.pk else []
-        lines = ((_page("guidance", row.pk), shorten(row.text, 200)) for row in rows)
+        lines = (
+            (_page("guidance", row.pk), visible(shorten(row.text, 200))) for row in rows
+        )
         listed = format_html_join("", '<li><a href="{}">{}</a></li>', lines)
         return format_html("<ul>{}</ul>", listed) if listed else "none"
 
@@ -243,7 +224,7 @@ def _page(model: str, pk: Any) -> str:
 
 
 @admin.register(Guidance)
-class GuidanceAdmin(admin.ModelAdmin):
+class GuidanceAdmin(Shown):
     """Words kept for later runs; what runs have started with stays theirs."""
 
     form = GuidanceForm

@@ -5,15 +5,29 @@ Pure functions; the templates reach them through the tag library `words`.
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from django.utils import timezone
 
+HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5"
+    "\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164"
+    "\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef]"
+)
+"""Control characters but tab and newline, and what changes a text unseen."""
+
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 JUST_NOW_S = 10
 A_MONTH_S = 30 * DAY
+
+
+def plainly(text: object) -> str:
+    """The text with what is not to be seen in it as [U+202E]: for the title of a page,
+    an attribute, a choice, where no element can stand."""
+    return HIDDEN.sub(lambda found: f"[U+{ord(found[0]):04X}]", str(text))
 
 
 def money(amount: Decimal | float | str | None) -> str:

@@ -14,6 +14,7 @@ from runs import forking, timeline
 from runs.canonical import Json, shorten
 from runs.models import Step
 from runs.values import Verdict, VerdictKind
+from runs.words import plainly
 
 
 class ForkForm(DecisionForm):
@@ -28,7 +29,9 @@ class ForkForm(DecisionForm):
         super().__init__(data, review=review, kind=kind)
         self.fields["step"] = forms.ChoiceField(
             label="Do again, from",
-            choices=[(s.number, _words(s)) for s in forking.places(review.run)],
+            choices=[
+                (s.number, plainly(_words(s))) for s in forking.places(review.run)
+            ],
             help_text="A new run has all steps before it, and budgets of its own. What"
             " has been done outside is not done again. This run is aborted.",
         )

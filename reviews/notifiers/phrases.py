@@ -2,7 +2,7 @@
 
 Only one of them comes from outside, the object of a call ("to ana@example.com"): it
 is one line, shows its invisible characters, and holds nothing a client makes a link
-of. All else is ours, or was written by an admin.
+of. So do the names of agents and the rules that admins write. All else is ours.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from runs.tools.base import Effect, ToolSpec
 
 LAST_CALLS = 5
 MAX_OBJECT = 120
+MAX_RULE = 500
 _MAILBOX = re.compile(r"[\w.+-]+@[\w.-]+[,;]?")
 _DOT = re.compile(r"(?<=\w)\.(?=[^\W\d])")
 _HIDDEN = re.compile(
@@ -77,11 +78,15 @@ def what(review: Review) -> str:
     return title if title.startswith(verb) else f"{verb}: {title}"
 
 
-def harmless(text: str) -> str:
+def agent(run: Run) -> str:
+    return harmless(run.agent.name)
+
+
+def harmless(text: str, most: int = MAX_OBJECT) -> str:
     """Foreign words on one line that no client makes a link or a command of."""
     line = " ".join(text.split())
     line = _HIDDEN.sub(lambda found: f"[U+{ord(found[0]):04X}]", line)
-    return shorten(" ".join(map(_unlinked, line.split(" "))), MAX_OBJECT)
+    return shorten(" ".join(map(_unlinked, line.split(" "))), most)
 
 
 def _unlinked(word: str) -> str:
@@ -108,7 +113,8 @@ def why(review: Review, reason: ParkReason) -> str:
     if "budget" in figures:
         said.append(f"{figures.get('used')} of {figures.get('limit')} used.")
     rules = review.run.version.config.get("review_when", [])
-    said += [f"Rule: {rule}." for rule in rules if rule in figures.get("rules", [])]
+    applied = [rule for rule in rules if rule in figures.get("rules", [])]
+    said += [f"Rule: {harmless(rule, MAX_RULE)}." for rule in applied]
     return " ".join(said)
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from html.parser import HTMLParser
 from typing import Any
 
 from django import template
@@ -12,13 +10,14 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from agentops import rendered
 from agentops.markdown import to_html
+from agentops.rendered import Part, Rendered
 from reviews.provenance.marks import Index, Kind, Mark, Marked, Origin, marked
 from runs.templatetags.words import visible
 
 register = template.Library()
 
-INLINE = frozenset({"a", "code", "del", "em", "s", "strong"})
 SIGNS = {
     Kind.ROUNDED: "≈",
     Kind.CASE: "Aa",
@@ -54,9 +53,7 @@ def figured(
 @register.simple_tag(takes_context=True)
 def figured_markdown(context: Mapping[str, Any], text: str, index: Index) -> SafeString:
     """Markdown as its reader gets it, figures marked and links told in full."""
-    page = _Page()
-    page.feed(to_html(text))
-    page.close()
+    page = rendered.read(to_html(text))
     return _joined(list(_written(context, page, index)))
 
 
@@ -102,61 +99,8 @@ def sign(mark: Mark) -> str:
 # Rendered text
 
 
-@dataclass
-class _Part:
-    """A tag as it stands, or a text with its place in the text of the whole."""
-
-    tag: str
-    text: str = ""
-    start: int = 0
-    in_link: bool = False
-
-
-@dataclass
-class _Page(HTMLParser):
-    """Sanitised HTML as tags and texts. A figure may be set in bold in its middle,
-    so texts count as one up to the end of their paragraph or cell."""
-
-    parts: list[_Part] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    size: int = 0
-    link: str = ""
-    said: str = ""
-
-    def __post_init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._apart(tag)
-        self.parts.append(_Part(self.get_starttag_text() or ""))
-        if tag == "a":
-            self.link, self.said = dict(attrs).get("href") or "", ""
-
-    def handle_endtag(self, tag: str) -> None:
-        self.parts.append(_Part(f"</{tag}>"))
-        if tag == "a":
-            target, self.link = self.link, ""
-            if target and self.said not in {target, target.removeprefix("mailto:")}:
-                self._add(f" ({target})")
-        self._apart(tag)
-
-    def handle_data(self, data: str) -> None:
-        self.said += data
-        self._add(data)
-
-    def _add(self, text: str) -> None:
-        self.parts.append(_Part("", text, self.size, bool(self.link)))
-        self.texts.append(text)
-        self.size += len(text)
-
-    def _apart(self, tag: str) -> None:
-        if tag not in INLINE:
-            self.texts.append("\n")
-            self.size += 1
-
-
 def _written(
-    context: Mapping[str, Any], page: _Page, index: Index
+    context: Mapping[str, Any], page: Rendered, index: Index
 ) -> Iterator[SafeString]:
     figures = marked("".join(page.texts), index)
     place = 0
@@ -171,7 +115,7 @@ def _written(
 
 
 def _with_figures(
-    context: Mapping[str, Any], part: _Part, figures: Sequence[Marked], end: int
+    context: Mapping[str, Any], part: Part, figures: Sequence[Marked], end: int
 ) -> Iterator[SafeString]:
     at = part.start
     for one in figures:

@@ -15,20 +15,15 @@ from django.utils import timezone
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from agentops import clock
+from agentops import clock, rendered
 from agentops.markdown import to_html
 from runs import timeline, words
 from runs.canonical import Json
+from runs.words import HIDDEN
 
 register = template.Library()
 
 ABSOLUTE = "%-d %b %Y, %H:%M:%S %Z"
-HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5"
-    "\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164"
-    "\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef]"
-)
-"""Control characters but tab and newline, and what changes a text unseen."""
 ALIKE = "\u0370-\u03ff\u0400-\u052f\u0531-\u058f\u13a0-\u13ff\u1d00-\u1dbf\uff10-\uff5e"
 """Alphabets with letters that are taken for Latin ones."""
 MIXED = re.compile(rf"\b(?=\w*[A-Za-z])(?=\w*[{ALIKE}])\w+")
@@ -112,7 +107,10 @@ def tone_of_time(deadline: datetime) -> str:
 
 @register.filter
 def markdown(text: str) -> SafeString:
-    return to_html(text)
+    """As its reader gets it; links are told in full, and what is hidden is shown."""
+    parts = rendered.read(to_html(text)).parts
+    shown = (part.tag or visible(part.text) for part in parts)
+    return mark_safe("".join(shown))  # noqa: S308 - tags as the sanitiser left them
 
 
 @register.filter
@@ -182,10 +180,11 @@ def grouped(value: object) -> str:
 @register.filter
 def initials(user: Any) -> str:
     """Two letters for the round mark beside a name."""
-    name = words.person(user)
+    name = "".join(c for c in words.person(user) if c.isalnum() or c in " .-")
     parts = name.replace(".", " ").replace("-", " ").split()
     letters = "".join(part[0] for part in parts[:2]) if len(parts) > 1 else name[:2]
     return letters.upper()
 
 
 register.filter("person", words.person)
+register.filter("plainly", words.plainly)

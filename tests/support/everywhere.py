@@ -15,7 +15,7 @@ from django.db import connection
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from reviews.decisions.registry import all_kinds
+from reviews.decisions.registry import all_kinds, offered
 from reviews.models import Review
 from runs.models import Run, Step
 
@@ -31,8 +31,10 @@ def pages(client: Client, data: Sequence[str] = ()) -> Iterator[tuple[str, str]]
     `data` are words to search for.
     """
     for address in [*_addresses(), *_searches(data)]:
-        for headers in ({}, HTMX):
-            yield _answered(address, client.get(address, headers=headers))
+        yield _answered(address, client.get(address))
+        if address.startswith(("/runs/", "/reviews/")) and "fork" not in address:
+            fragment = client.get(address, headers=HTMX)
+            yield _answered(f"{address} (fragment)", fragment)
     for address, sent in _posts():
         yield _answered(f"POST {address}", client.post(address, sent))
 
@@ -103,7 +105,7 @@ def _values() -> dict[str, list[Any]]:
         "review_id": list(Review.objects.values_list("pk", flat=True)),
         "route_id": [1],
         "shape": [row.shape for row in Review.objects.all() if row.shape] or ["x"],
-        "kind": [kind.kind for kind in all_kinds()],
+        "kind": [all_kinds()[0].kind],
         "form": list(FORMS),
         "uidb64": ["MQ"],
         "token": ["set-password"],
@@ -141,7 +143,7 @@ def _posts() -> Iterator[tuple[str, dict[str, Any]]]:
     yield reverse("reviews:decide_together"), {"pick": picks, "kind": "reject"}
     for review in reviews:
         own = {"item_version": review.version, "digest": review.digest}
-        for kind in all_kinds():
+        for kind in offered(review):
             address = reverse("reviews:decide", args=[review.pk, kind.kind])
             yield address, own | {"preview": "1"}
             yield address, {"item_version": 0, "text": "x"}
