@@ -63,17 +63,25 @@ def answer_of(
 
 def _await(child: subprocess.Popen[bytes], deadline: Deadline) -> None:
     """Until it has ended, without taking its number from it: `_end` needs that."""
-    if not hasattr(os, "pidfd_open"):
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(deadline.remaining())
-            return
-        raise TimedOut("The process did not end within its deadline.")
-    watched = os.pidfd_open(child.pid)
+    seconds = deadline.remaining()
     try:
-        if not _is_readable(watched, deadline.remaining()):
-            raise TimedOut("The process did not end within its deadline.")
-    finally:
+        watched = os.pidfd_open(child.pid)
+    except (AttributeError, OSError):
+        # Not every system has them, nor allows them.
+        has_ended = _has_ended_within(child, seconds)
+    else:
+        has_ended = _is_readable(watched, seconds)
         os.close(watched)
+    if not has_ended:
+        raise TimedOut("The process did not end within its deadline.")
+
+
+def _has_ended_within(child: subprocess.Popen[bytes], seconds: float) -> bool:
+    try:
+        child.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

@@ -79,7 +79,7 @@ def main() -> None:
 
 
 def _bound(seconds: float) -> None:
-    """What the kernel allows from here on."""
+    """What the kernel allows from here on, where it knows such a limit."""
     limits = {
         resource.RLIMIT_AS: MEMORY,
         resource.RLIMIT_FSIZE: FILE,
@@ -87,7 +87,10 @@ def _bound(seconds: float) -> None:
         resource.RLIMIT_CORE: 0,
     }
     for kind, limit in limits.items():
-        resource.setrlimit(kind, (limit, limit))
+        hard = resource.getrlimit(kind)[1]
+        if hard == resource.RLIM_INFINITY or limit < hard:
+            with contextlib.suppress(ValueError, OSError):
+                resource.setrlimit(kind, (limit, limit))
 
 
 def _open(request: dict[str, Any]) -> sqlite3.Connection:

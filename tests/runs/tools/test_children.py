@@ -28,6 +28,20 @@ def test_it_answers() -> None:
     assert ask(ECHO) == Ended(0, b"WORD")
 
 
+@pytest.mark.parametrize("error", [AttributeError, PermissionError])
+def test_a_system_that_does_not_let_us_watch_a_process_is_asked_instead(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(pid: int) -> int:
+        raise error
+
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+
+    assert ask(ECHO) == Ended(0, b"WORD")
+    with pytest.raises(TimedOut):
+        ask("import time; time.sleep(99)", seconds=0.5)
+
+
 def test_no_more_is_read_than_is_wanted() -> None:
     assert len(ask("print('x' * 1_000_000)", most=10).answer) == 11
 

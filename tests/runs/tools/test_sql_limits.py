@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
 
@@ -9,6 +11,8 @@ import psycopg
 import pytest
 
 from runs.errors import InvalidCall, TimedOut
+from runs.tools.base import Deadline
+from runs.tools.children import answer_of
 from tests.runs.tools.conftest import Database
 from tests.support.wait import wait_until
 
@@ -170,6 +174,24 @@ def test_s11_no_name_of_a_column_hides_how_large_a_row_is(postgres: Database) ->
 def test_s11_a_value_that_cannot_be_read_is_told(postgres: Database, sql: str) -> None:
     with pytest.raises(InvalidCall):
         postgres.query(sql)
+
+
+NARROW = (
+    "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
+    "from runs.tools import sqlite_child as child; child._bound(5);"
+    "print(resource.getrlimit(resource.RLIMIT_FSIZE)[0],"
+    " resource.getrlimit(resource.RLIMIT_CPU)[0])"
+)
+
+
+@pytest.mark.once
+def test_s11_limits_that_are_narrower_already_stay() -> None:
+    command = [sys.executable, "-c", NARROW]
+    deadline = Deadline.after(30)
+
+    ended = answer_of(command, b"", deadline, most_bytes=100, env=os.environ)
+
+    assert ended.answer.split() == [b"4096", b"6"]
 
 
 WASTEFUL = {
