@@ -86,7 +86,7 @@ def undo(review_id: UUID, *, by: User, decision_id: int | None = None) -> Review
                 lock_run(review.run_id)
                 decision = _decision(fresh(review_id), by, decision_id)
                 _take_back(decision, by)
-                registry.find(decision.kind).take_back(decision)
+                registry.past(decision.kind).take_back(decision)
                 _give_back(decision, by)
                 points.reach("inside undo")
         except StaleReview:
@@ -152,7 +152,7 @@ def _give_back(decision: Decision, by: User) -> None:
 
     What is too long for a draft stays in the decision alone.
     """
-    fields = registry.find(decision.kind).typed(decision)
+    fields = registry.past(decision.kind).typed(decision)
     fields |= {"item_version": str(fresh(decision.review_id).version)}
     with suppress(BadInput):
         drafts.save(decision.review_id, person=by, form=decision.kind, fields=fields)

@@ -85,10 +85,22 @@ def _failed(
     if isinstance(error, OutcomeUnknown):
         return replace(failed, status=StepStatus.OUTCOME_UNKNOWN)
     if isinstance(error, InvalidCall):
-        text = failed.error_text
-        response = {"result": None, "text": f"Error: {text}", "is_error": True}
+        response = _told(step, failed.error_text, facts)
         return replace(failed, response=_warned(step, response, progress, facts))
     return failed
+
+
+def _told(step: StepValue, text: str, facts: Facts) -> dict[str, Json]:
+    """What the model reads instead of a result: our words about a call that was not
+    made, else the tool's, which may quote what it met outside."""
+    response: dict[str, Json] = {"result": None, "is_error": True}
+    offered = facts.toolbox.tools.get(step.name)
+    if "feedback" in (step.request or {}) or not offered or not offered.untrusted:
+        return response | {"text": f"Error: {text}"}
+    quoted = results.for_model(
+        text, offered.result_limit, untrusted=True, source=step.name
+    )
+    return response | {"text": f"Error: {quoted}", "untrusted": True}
 
 
 def _is_billed(step: StepValue, error: StepError) -> bool:

@@ -43,6 +43,12 @@ def find(kind: str) -> DecisionKind:
         raise BadInput({"kind": "There is no such decision."}) from None
 
 
+def past(kind: str) -> DecisionKind:
+    """The kind of a decision that was made; a plain one if it is gone since."""
+    _discover()
+    return _kinds.get(kind) or DecisionKind()
+
+
 def done(kind: str) -> str:
     """What was decided, in words; its name for a kind that is gone since."""
     _discover()

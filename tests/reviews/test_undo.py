@@ -277,6 +277,18 @@ def test_an_edit_is_there_again_after_an_undo(client, review, ana):
     assert set(form.initial) == {"arguments.subject", "note"}
 
 
+def test_a_kind_that_is_gone_since_is_taken_back_all_the_same(review, ana):
+    decision = decide(review, ana)
+    Decision.objects.update(kind="of_a_plug_in")
+
+    undo.undo(review.pk, by=ana, decision_id=decision.pk)
+
+    decision.refresh_from_db()
+    review.refresh_from_db()
+    assert decision.undone_at is not None
+    assert (review.status, review.run.state) == ("open", "awaiting_human")
+
+
 def test_what_is_too_long_for_a_draft_is_undone_all_the_same(review, ana, monkeypatch):
     decide(review, ana, note="Confirmed.")
     monkeypatch.setattr("reviews.drafts.MOST_BYTES", 10)
