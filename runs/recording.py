@@ -9,11 +9,13 @@ ORM in one transaction, as everything does on SQLite.
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, cast
 from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import F
+from django.db.models.functions import Round
 from django.utils.functional import SimpleLazyObject
 
 from runs import points, recording_sql, states
@@ -25,6 +27,7 @@ from runs.signals import run_changed
 from runs.states import EffectStatus, RunState, StepStatus
 from runs.values import RunChange
 
+COST_PLACES = 10
 _OPEN = [StepStatus.PLANNED.value, StepStatus.STARTED.value]
 
 
@@ -82,9 +85,14 @@ def _added(delta: Delta) -> dict[str, Any]:
         "steps_used": F("steps_used") + delta.steps,
         "active_ms": F("active_ms") + delta.active_ms,
         "tokens": F("tokens") + delta.tokens,
-        "cost": F("cost") + delta.cost,
+        "cost": _plus(delta.cost),
         **_estimated(delta.is_estimated),
     }
+
+
+def _plus(amount: Decimal) -> Round:
+    """Exact on SQLite too, which adds decimals as floats: none may be carried on."""
+    return Round(F("cost") + amount, precision=COST_PLACES)
 
 
 def _estimated(is_estimated: bool) -> dict[str, bool]:
@@ -130,7 +138,7 @@ def _close_step(run_id: UUID, result: Result) -> int:
         input_tokens=result.input_tokens,
         cached_tokens=result.cached_tokens,
         output_tokens=result.output_tokens,
-        cost=F("cost") + result.cost,
+        cost=_plus(result.cost),
         **_estimated(result.is_estimated),
     )
 
@@ -275,7 +283,7 @@ def retry(fence: Fence, attempt: Attempt, delta: Delta) -> None:
         Step.objects.filter(run_id=fence.run_id, number=fence.sequence).update(
             status=StepStatus.PLANNED.value,
             attempts=attempt.number,
-            cost=F("cost") + delta.cost,
+            cost=_plus(delta.cost),
             **_estimated(delta.is_estimated),
         )
         Effect.objects.filter(

@@ -5,11 +5,14 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+from django.db import connection
 from django.db.models import Sum
+from django.test.utils import CaptureQueriesContext
 
-from runs import policy
+from runs import policy, recording
 from runs.errors import BadInput
-from runs.models import Price, Step
+from runs.models import Price, Run, Step
+from runs.records import Delta
 from runs.services import start
 from runs.values import VerdictKind
 from tests.cases.conftest import case_agent
@@ -158,6 +161,89 @@ def test_b06_the_counter_is_the_sum_of_the_rows_exactly(boss):
     total = Step.objects.filter(run=run).aggregate(total=Sum("cost"))["total"]
     assert run.state == "completed"
     assert run.cost == total == sum(step.cost for step in run.steps.all())
+
+
+@pytest.mark.parametrize("amount", ["0.0000000003", "0.1", "0.7", "9.9000000007"])
+def test_b06_ten_thousand_amounts_add_up_exactly(boss, amount):
+    run = begin(boss)
+    added = recording._added(Delta(cost=Decimal(amount)))
+    with CaptureQueriesContext(connection) as captured:
+        Run.objects.filter(pk=run.pk).update(**added)
+
+    with connection.cursor() as cursor:
+        for _ in range(9_999):
+            cursor.execute(captured[0]["sql"])
+
+    run.refresh_from_db()
+    assert run.cost == 10_000 * Decimal(amount)
+
+
+@pytest.mark.parametrize("spent", [("0.1", "0.7"), ("0.8",), ("0.5", "0.3000001")])
+def test_b06_what_is_reached_is_stopped(boss, priced, spent):
+    run = begin(boss, model=priced, limits={"money": "0.8"})
+    run.cost = sum(map(Decimal, spent), Decimal(0))
+    run.save(update_fields=["cost"])
+
+    with provider() as model:
+        run = settle(run)
+
+    assert (run.park_reason, model.requests) == ("budget", [])
+
+
+LIMITS = [
+    {"steps": 0},
+    {"steps": -1},
+    {"steps": 1.5},
+    {"steps": "many"},
+    {"steps": True},
+    {"steps": 10**9},
+    {"money": "0"},
+    {"money": "-1"},
+    {"money": "NaN"},
+    {"money": "Infinity"},
+    {"money": "1e400"},
+    {"money": "0.0000001"},
+    {"money": "\x00"},
+    {"tokens": 0},
+    {"tokens": [1]},
+    {"seconds": "soon"},
+    {"hours": 1},
+]
+
+
+@pytest.mark.parametrize("limits", LIMITS, ids=str)
+def test_b03_a_limit_that_is_none_is_refused_at_the_start(boss, limits):
+    with pytest.raises(BadInput):
+        start(agent=case_agent(), by=boss, task="Work", limits=limits)
+
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize("limits", [{"steps": 2}, {}, *LIMITS], ids=str)
+def test_b09_a_top_up_that_tops_nothing_up_is_refused(boss, limits):
+    run = begin(boss, limits={"steps": 2})
+
+    with provider(ECHO):
+        run = settle(run)
+        with pytest.raises(BadInput):
+            decide(run, boss, VerdictKind.TOP_UP, limits=limits)
+
+    run.refresh_from_db()
+    assert (run.state, run.limits["steps"]) == ("awaiting_human", 2)
+
+
+def test_b08_a_clock_that_is_put_back_gives_no_time_back(boss, advance_clock):
+    run = begin(boss, limits={"seconds": 60})
+
+    with provider(calls(("flaky", {"text": "x"})), DONE):
+        run = advance(run)
+        used_ms = run.active_ms
+        advance_clock(-3600)
+        run = settle(run)
+
+    assert run.state == "completed"
+    assert run.active_ms >= used_ms >= 0
+    assert run.waited_ms >= 0
 
 
 def test_b08_waiting_for_a_person_is_free(boss, advance_clock):
