@@ -26,8 +26,11 @@ SAID = {
 }
 
 
-def test_c01_a_fence_around_the_answer_is_taken_off(run):
-    fenced = text(f"```json\n{json.dumps(SAID)}\n```")
+@pytest.mark.parametrize(
+    "around", ["```json\n{}\n```", "```\n{}\n```", " ```JSON\n{}\n``` \n", "\n{}  "]
+)
+def test_c01_a_fence_around_the_answer_is_taken_off(run, around):
+    fenced = text(around.replace("{}", json.dumps(SAID)))
 
     with provider(LETTER, fenced, text("Done.")):
         run = settle(run)
@@ -36,9 +39,35 @@ def test_c01_a_fence_around_the_answer_is_taken_off(run):
     assert len(acts()) == 1
 
 
+ODD_SCORES = ["0.95", 95, 101, -1, 1.0000001, True, None, [0.9], {"is": 0.9}, "high"]
+ODD_RULES = [[0], [-1], [1.5], [True], ["1"], "1", None, [10**30]]
+MISSING = [{k: v for k, v in SAID.items() if k != name} for name in SAID]
+GOOD = json.dumps(SAID)
+
+
 @pytest.mark.parametrize(
     "answer",
     [
+        *(json.dumps(SAID | {"confidence": score}) for score in ODD_SCORES),
+        *(json.dumps(SAID | {"rules_that_apply": rules}) for rules in ODD_RULES),
+        *map(json.dumps, MISSING),
+        GOOD[:-1] + ', "confidence": 0.99}',
+        GOOD + GOOD,
+        GOOD + "\n" + GOOD,
+        f"[{GOOD}]",
+        f"```json\n{GOOD}\n```\nThat is my answer.",
+        f"```json\n{GOOD}\n```\n```json\n{GOOD}\n```",
+        f"<answer>{GOOD}</answer>",
+        json.dumps(GOOD),
+        json.dumps(SAID | {"will_do": "x" * 3000}),
+        json.dumps(SAID | {"side_effects": ["x"] * 51}),
+        json.dumps(SAID | {"reversible": "no"}),
+        GOOD.replace("0.95", "1e400"),
+        GOOD.replace("0.95", "Infinity"),
+        GOOD.replace("0.95", "9" * 5000),
+        "[" * 5000,
+        "null",
+        "",
         f"Sure! {json.dumps(SAID)}",
         "I am confident.",
         json.dumps({k: v for k, v in SAID.items() if k != "rationale"}),
@@ -59,15 +88,22 @@ def test_c01_an_odd_answer_is_a_failed_check_and_asks(run, answer):
 
 
 @pytest.mark.parametrize(
-    ("message", "finish"),
+    ("message", "finish", "told"),
     [
-        ({"content": None, "refusal": "No."}, "stop"),
-        ({"content": None}, "stop"),
-        ({"content": json.dumps(SAID)}, "length"),
-        ({"content": ""}, "content_filter"),
+        ({"content": None, "refusal": "Not I."}, "stop", "Not I."),
+        ({"content": None}, "stop", "not answer with JSON"),
+        ({"content": json.dumps(SAID)}, "length", "cut off"),
+        ({"content": ""}, "content_filter", "filter"),
+        (
+            {"content": None, "tool_calls": [{"id": "c"}]},
+            "stop",
+            "not answer with JSON",
+        ),
     ],
 )
-def test_c03_no_answer_is_a_failed_check_with_its_reason(run, boss, message, finish):
+def test_c03_no_answer_is_a_failed_check_with_its_reason(
+    run, boss, message, finish, told
+):
     nothing = completion({"role": "assistant", **message}, finish=finish)
 
     with provider(LETTER, nothing, check(0.9), text("Done.")):
@@ -77,7 +113,7 @@ def test_c03_no_answer_is_a_failed_check_with_its_reason(run, boss, message, fin
         run = settle(run)
 
     assert parked[0] == "check_failed"
-    assert len(parked[1]) > len("The check before it failed: ")
+    assert told in parked[1]
     assert (run.state, len(acts())) == ("completed", 1)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
+import psycopg
 import pytest
 from django.db import DatabaseError, connection, connections
 
@@ -15,8 +18,10 @@ from runs.tools.base import Effect as Kind
 from runs.tools.base import tool
 from runs.work import Work
 from tests.cases.conftest import case_agent
+from tests.support import databases
 from tests.support.acts import acts
 from tests.support.advance import OWNER, provider, settle, take
+from tests.support.driving import drive
 from tests.support.replies import calls, check, text
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -77,6 +82,25 @@ def test_d02_the_answer_is_saved_on_a_fresh_connection(boss):
         run = settle(start(agent=case_agent(), by=boss, task="Work"))
 
     assert run.state == "completed"
+
+
+@pytest.mark.postgres
+def test_d02_an_answer_is_saved_though_the_server_closed_the_connection(boss):
+    def answer(body):
+        with psycopg.connect(os.environ[databases.ENVIRONMENT]) as admin:
+            admin.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = %s",
+                [connection.settings_dict["NAME"]],
+            )
+        return text("Done.")
+
+    run = start(agent=case_agent(), by=boss, task="Work")
+    with provider(answer) as model:
+        drive(engine)
+
+    run.refresh_from_db()
+    assert (run.state, run.output, len(model.requests)) == ("completed", "Done.", 1)
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -22,11 +22,15 @@ from tests.support.advance import OWNER, provider, release, settle, take
 from tests.support.replies import calls, check, text
 
 
-def turns(count: int) -> list[StepValue]:
-    """So many turns of three calls each, with long results."""
-    steps: list[StepValue] = []
-    for turn in range(count):
-        ids = [f"c{turn}_{place}" for place in range(3)]
+def turns(messages: int) -> list[StepValue]:
+    """Turns of three calls each, with long results, that make so many messages."""
+    sizes = [3] * (messages // 4)
+    rest = messages % 4
+    if rest > 1:
+        sizes.append(rest - 1)
+    steps = [_nudge()] if rest == 1 else []
+    for turn, size in enumerate(sizes):
+        ids = [f"c{turn}_{place}" for place in range(size)]
         called = [{"id": i, "name": "echo", "arguments": "{}"} for i in ids]
         steps.append(
             StepValue(
@@ -50,11 +54,17 @@ def turns(count: int) -> list[StepValue]:
     return steps
 
 
-@pytest.mark.parametrize("count", range(1, 16))
-def test_r01_whatever_is_shortened_every_call_stays_answered_once(count):
-    steps = turns(count)
-    for upto in range(len(steps) + 1):
+def _nudge() -> StepValue:
+    said = {"calls": [], "content": "", "note": "Go on.", "nudge": "empty"}
+    return StepValue(1, StepKind.MODEL, StepStatus.SUCCEEDED, response=said)
+
+
+@pytest.mark.parametrize("length", range(2, 61))
+def test_r01_whatever_is_shortened_every_call_stays_answered_once(length):
+    steps = turns(length - 2)
+    for upto in range(length % 3, len(steps) + 1, 3):
         progress = Progress.of(opening("You work.", "Work."), steps)
+        assert len(progress.messages) == length
 
         shorten = StepValue(99, StepKind.COMPACTION, StepStatus.SUCCEEDED)
         progress.take(
