@@ -182,7 +182,7 @@ class Policy:
         for one in found:
             self._check_address(target, one)
         if any(is_own(one) and not self._is_excepted(target, one) for one in found):
-            raise _refused(target)
+            raise _refused(target, "it is this very host")
         return found
 
     def _check_address(self, target: Target, address: Address) -> None:
@@ -240,8 +240,7 @@ def _words(value: Any) -> tuple[str, ...]:
     return tuple(str(word).lower() for word in value or ())
 
 
-def _refused(target: Target) -> InvalidCall:
-    return InvalidCall(
-        f"Requests may not go to {shorten(target.host, 100)}: it is not a public"
-        " address of the internet."
-    )
+def _refused(
+    target: Target, why: str = "it is not a public address of the internet"
+) -> InvalidCall:
+    return InvalidCall(f"Requests may not go to {shorten(target.host, 100)}: {why}.")
