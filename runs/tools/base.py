@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import inf
 from typing import Any, TypeVar, cast, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
@@ -33,9 +34,14 @@ CONTEXT = "context"
 PLAN_ITEM = "plan_item"
 ANSWER_S = 5.0
 """For what a tool is asked about a call besides the call itself."""
+HASTE_S = 0.25
+"""The same for a tool that let us wait in vain in the last `LATELY_S`."""
+LATELY_S = 600.0
 MOST_WORDS = 4_000
 
 T = TypeVar("T")
+
+_hung_at: dict[str, float] = {}
 
 
 class Effect(StrEnum):
@@ -237,7 +243,7 @@ class ToolSpec:
         )
 
     def _said(self, what: str, answer: Callable[[], T]) -> T:
-        """What the tool's own code answers within `ANSWER_S`.
+        """What the tool's own code answers, in time.
 
         It is asked by whoever advances everybody's runs, or shows a page. A mistake
         in it is `Fatal`: no model can answer for it. While one answer is awaited in
@@ -253,21 +259,22 @@ class ToolSpec:
             raise Fatal(told(f"{self.name} could not {what}: {words}")) from error
 
     def _answered(self, answer: Callable[[], T]) -> T:
+        lately = time.monotonic() - _hung_at.get(self.name, -inf) < LATELY_S
+        patience = HASTE_S if lately else ANSWER_S
         try:
-            return cast(
-                "T",
-                call_within(
-                    ANSWER_S,
-                    lambda: _without_ending(answer),
-                    owner=f"{self.name} itself",
-                    most_left=1,
-                    interrupts=True,
-                ),
+            found = call_within(
+                patience,
+                lambda: _without_ending(answer),
+                owner=f"{self.name} itself",
+                most_left=1,
+                interrupts=True,
             )
         except LeftAlone:
-            raise Fatal(f"no answer within {ANSWER_S:g} s") from None
+            _hung_at[self.name] = time.monotonic()
+            raise Fatal(f"no answer within {patience:g} s") from None
         except Crowded:
             raise Fatal("an earlier answer has not come yet") from None
+        return cast("T", found)
 
 
 def _without_ending(answer: Callable[[], T]) -> T:

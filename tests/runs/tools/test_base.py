@@ -11,8 +11,9 @@ import pytest
 from pydantic import AfterValidator
 
 from runs.errors import Fatal
-from runs.tools import base
+from runs.tools import base, threads
 from runs.tools.base import Effect, ToolSpec, titled, tool
+from tests.support.wait import wait_until
 
 
 @pytest.mark.parametrize(
@@ -103,6 +104,22 @@ def test_t04_a_tool_that_hangs_in_one_answer_is_not_asked_for_another():
         hanging.effect_for({})
 
     release.set()
+
+
+@pytest.mark.usefixtures("impatient")
+def test_t04_a_tool_that_hung_lately_is_waited_for_less(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(base, "HASTE_S", 0.1)
+    hanging = spec(check=lambda *given: given[0].get("good") or _endless())
+    with pytest.raises(Fatal, match=r"within 0.2 s"):
+        hanging.vet({}, {})
+    wait_until(lambda: not threads._left[f"{hanging.name} itself"])
+
+    with pytest.raises(Fatal, match=r"within 0.1 s"):
+        hanging.vet({}, {})
+    wait_until(lambda: not threads._left[f"{hanging.name} itself"])
+    hanging.vet({"good": True}, {})
 
 
 @pytest.mark.usefixtures("impatient")
