@@ -8,9 +8,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 
 Answer = Callable[[HttpRequest], HttpResponse]
 METHODS = ("GET", "HEAD", "POST")
-
-
-# What a browser can do and no page of ours asks it for.
 NOT_ASKED_FOR = (
     "accelerometer",
     "autoplay",
@@ -30,6 +27,7 @@ NOT_ASKED_FOR = (
     "usb",
     "xr-spatial-tracking",
 )
+"""What a browser can do and no page of ours asks it for."""
 POLICIES = {
     "Permissions-Policy": ", ".join(f"{name}=()" for name in NOT_ASKED_FOR),
     "Cross-Origin-Resource-Policy": "same-origin",

@@ -135,9 +135,8 @@ def _send(rows: Sequence[Notification]) -> list[Came]:
     profile = Profile.objects.filter(person=first.person_id).first()
     try:
         with timezone.override(hours.zone(profile)):
-            redaction.learn(
-                address
-            )  # it may hold a secret, and this process now has it
+            # It may hold a secret, and what goes wrong from here on may quote it.
+            redaction.learn(address)
             base.find(first.channel).send(address, message.of(rows))
     except LookupError as error:
         return _failed(rows, str(error), permanent=True)

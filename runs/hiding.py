@@ -91,6 +91,4 @@ def _arguments(given: Json) -> Json:
     except ValueError:
         return redaction.hide(given)
     kept = redaction.hide_in(read)
-    return (
-        given if kept is read or kept == read else json.dumps(kept, ensure_ascii=False)
-    )
+    return given if kept == read else json.dumps(kept, ensure_ascii=False)

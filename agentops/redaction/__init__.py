@@ -93,7 +93,7 @@ def _hidden(text: str, values: Sequence[str], rules: Sequence[Rule]) -> str:
     for value in values:
         if value in text:
             _tell(known()[value], text.count(value))
-            text = text.replace(value, placeholder(known()[value]))
+            text = text.replace(value, _placeholder(known()[value]))
     for rule in rules:
         text = rule.pattern.sub(partial(_replaced, rule), text)
     return text
@@ -108,10 +108,10 @@ def _replaced(rule: Rule, found: Any) -> str:
     begin, end = found.span("secret")
     start = found.start()
     whole: str = found[0]
-    return whole[: begin - start] + placeholder(rule.kind) + whole[end - start :]
+    return whole[: begin - start] + _placeholder(rule.kind) + whole[end - start :]
 
 
-def placeholder(kind: str) -> str:
+def _placeholder(kind: str) -> str:
     """What stands where something of this kind was."""
     return f"{START}{kind}]"
 
@@ -140,7 +140,7 @@ def _field(name: str, inner: Any, values: Sequence[str], rules: Sequence[Rule]) 
     kind = in_field(name, inner) if isinstance(inner, str) else ""
     if kind and START not in inner:
         _tell(kind, 1)
-        return placeholder(kind)
+        return _placeholder(kind)
     return _walk(inner, values, rules)
 
 

@@ -2,7 +2,8 @@
 
 The child is a fresh interpreter: nothing of the caller's threads, locks, sockets
 or connections is in it. It dies with the process that started it (on Linux), and
-gets one JSON object and gives one. What a tool prints goes to the log. `python -m runs.tools.isolation` is the child.
+gets one JSON object and gives one. What a tool prints goes to the log.
+`python -m runs.tools.isolation` is the child.
 """
 
 from __future__ import annotations

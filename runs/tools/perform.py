@@ -157,7 +157,9 @@ def _given_up(
 ) -> Any:
     """Wait for the call until just after the deadline, then leave it alone.
 
-    What it gives has to be cleaned in it: that may take its time, too. Raises `NotSent` where too many calls of this tool hang in this process already.
+    What it gives has to be cleaned in it: that may take its time, too. Raises
+    `TimedOut`, and `NotSent` where too many calls of this tool hang in this process
+    already.
     """
     patience = context.deadline.remaining() + GRACE_S
     try:
