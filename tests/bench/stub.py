@@ -18,7 +18,7 @@ import sys
 import urllib.request
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL_MESSAGES = (b'"role":"tool"', b'"role": "tool"')
@@ -118,30 +118,36 @@ async def serve(protocol: type[Connection] = Connection) -> None:
     await server.serve_forever()
 
 
-class Stub:
-    """The stub as a process; inside the block it serves."""
+class Served:
+    """A module that serves, as a process that lives as long as the block."""
 
-    def __enter__(self) -> Stub:
+    module: ClassVar[str]
+
+    def __enter__(self) -> Self:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.bench.stub"],
+            [sys.executable, "-m", self.module],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             text=True,
         )
         assert self._process.stdout is not None
-        self._address = f"http://127.0.0.1:{int(self._process.stdout.readline())}"
+        self.address = f"http://127.0.0.1:{int(self._process.stdout.readline())}"
         return self
 
     def __exit__(self, *_: object) -> None:
         self._process.terminate()
         self._process.communicate()
 
+
+class Stub(Served):
+    module = "tests.bench.stub"
+
     def base_url(self, calls: int, latency_ms: int = 0) -> str:
-        return f"{self._address}/{latency_ms}/{calls}/v1"
+        return f"{self.address}/{latency_ms}/{calls}/v1"
 
     def served(self) -> int:
         """Completions since it was started."""
-        address = f"{self._address}/count"
+        address = f"{self.address}/count"
         with urllib.request.urlopen(address, timeout=10) as answer:  # noqa: S310
             return int(json.load(answer)["served"])
 

@@ -23,7 +23,7 @@ from runs.models import Effect, Run
 from tests.bench.load import figures, proof
 from tests.bench.load.book import Book
 from tests.bench.load.site import Feeder, Site, installed, people_command, under_way
-from tests.bench.load.watch import Watch
+from tests.bench.load.watch import Part, Watch
 from tests.support.project import ROOT
 from tests.support.wait import wait_until
 
@@ -55,7 +55,9 @@ def main() -> int:
     return 1 if wrong else 0
 
 
-def _loaded(site: Site, command: list[str], wanted: argparse.Namespace) -> tuple:  # type: ignore[type-arg]
+def _loaded(
+    site: Site, command: list[str], wanted: argparse.Namespace
+) -> tuple[Book, list[Part]]:
     """Book and parts, when the people have gone and every run has come to rest."""
     feeder = Feeder(wanted.runs, random.Random(wanted.seed))
     feeder.feed()

@@ -10,12 +10,10 @@ from __future__ import annotations
 import asyncio
 import random
 import re
-import subprocess
-import sys
 import urllib.request
 
 from tests.bench import stub
-from tests.bench.stub import ROOT, TOOL_MESSAGES
+from tests.bench.stub import TOOL_MESSAGES
 from tests.support.replies import Answer, calls, check, text
 
 TAKES_S = (5.0, 15.0)
@@ -56,27 +54,15 @@ def _answer(body: bytes, is_hurried: bool) -> Answer:
     return calls(("send_email", MAIL))
 
 
-class Model:
-    """The process; inside the block it serves."""
+class Model(stub.Served):
+    module = "tests.bench.load.model"
 
-    def __enter__(self) -> Model:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.bench.load.model"],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self._process.stdout is not None
-        self._address = f"http://127.0.0.1:{int(self._process.stdout.readline())}"
-        self.base_url = f"{self._address}/v1"
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        self._process.communicate()
+    @property
+    def base_url(self) -> str:
+        return f"{self.address}/v1"
 
     def hurry(self) -> None:
-        urllib.request.urlopen(f"{self._address}/hurry", timeout=10).close()  # noqa: S310
+        urllib.request.urlopen(f"{self.address}/hurry", timeout=10).close()  # noqa: S310
 
 
 if __name__ == "__main__":

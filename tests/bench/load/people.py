@@ -106,9 +106,7 @@ class Person(threading.Thread):
         *,
         is_htmx: bool = False,
     ) -> httpx2.Response:
-        headers = {"X-CSRFToken": self._client.cookies.get("csrftoken") or ""}
-        if is_htmx:
-            headers["HX-Request"] = "true"
+        headers = {"HX-Request": "true"} if is_htmx else {}
         data: dict[str, list[str]] = {}
         for name, value in sent or []:
             data.setdefault(name, []).append(value)

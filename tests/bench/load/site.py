@@ -9,8 +9,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.contrib.auth.models import Group, User
 from django.db import connection
 
@@ -18,7 +20,7 @@ from runs.models import Agent, Run
 from runs.services import start
 from runs.states import FINAL, RunState
 from tests.bench.load.model import Model
-from tests.support import databases, postgres
+from tests.support import acts, databases, postgres
 from tests.support.outside import servers
 from tests.support.outside.servers import Outside
 from tests.support.postgres import Server
@@ -42,7 +44,7 @@ class Site:
 @contextmanager
 def installed(folder: Path, operators: int, submitters: int) -> Iterator[Site]:
     """All of it, started; the ORM of this thread works on its rows."""
-    os.environ["AGENTOPS_TEST_ACTS"] = str(folder / "acts")
+    os.environ[acts.LOG] = str(folder / "acts")
     with postgres.own() as server, servers.serving() as outside, Model() as model:
         os.environ[databases.ENVIRONMENT] = server.url
         with databases.fresh(folder) as url, databases.rows_of(url):
@@ -100,15 +102,10 @@ def _people(operators: int, submitters: int) -> None:
     )
 
 
+@cache
 def _hashed() -> str:
     """One hash for all, as strong as an installation's: making fifty takes a while."""
-    from django.contrib.auth.hashers import PBKDF2PasswordHasher
-
-    hasher = PBKDF2PasswordHasher()
-    return str(_known.setdefault("hash", hasher.encode(PASSWORD, "of-a-load-test")))
-
-
-_known: dict[str, str] = {}
+    return str(PBKDF2PasswordHasher().encode(PASSWORD, "of-a-load-test"))
 
 
 class Feeder(threading.Thread):
