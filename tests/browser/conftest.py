@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.browser.stage import Stage, staged
 from tests.support.project import LiveProject
-from tests.support.stage import Stage, staged
 
 ENV = {
     "AGENTOPS_DEMO": "1",

@@ -30,6 +30,10 @@ def acts() -> list[dict[str, object]]:
     return [json.loads(line) for line in log_path().read_text().splitlines()]
 
 
+def has_happened(key: str) -> bool:
+    return any(act["key"] == key for act in acts())
+
+
 def write(name: str, what: str, key: str) -> None:
     with log_path().open("a") as file:
         file.write(json.dumps({"tool": name, "what": what, "key": key}) + "\n")
@@ -77,8 +81,7 @@ def post(what: str, context: Context) -> dict[str, str]:
 
 
 def _look_up(arguments: dict[str, object], context: Context) -> Reconciliation:
-    done = any(act["key"] == context.key for act in acts())
-    if not done:
+    if not has_happened(context.key):
         return Reconciliation(Reconciled.NOT_HAPPENED)
     return Reconciliation(Reconciled.HAPPENED, {"posted": arguments["what"]})
 

@@ -99,7 +99,7 @@ def post(what: str, context: Context) -> str:
 
 def _trace(arguments: dict[str, object], context: Context) -> Reconciliation:
     points.reach("inside reconcile")
-    if any(act["key"] == context.key for act in acts.acts()):
+    if acts.has_happened(context.key):
         return Reconciliation(Reconciled.HAPPENED, "traced")
     return Reconciliation(Reconciled.NOT_HAPPENED)
 
@@ -301,7 +301,7 @@ def _has_happened(key: str) -> bool:
     """By the file, and by the servers where the order's run has to do with any."""
     if os.environ.get(servers.ENVIRONMENT):
         return servers.count(key) > 0
-    return any(act["key"] == key for act in acts.acts())
+    return acts.has_happened(key)
 
 
 def _boss() -> User:

@@ -25,7 +25,7 @@ def mark(what: str, context: Context) -> str:
 
 
 def _trace(arguments: dict[str, object], context: Context) -> Reconciliation:
-    if any(act["key"] == context.key for act in acts.acts()):
+    if acts.has_happened(context.key):
         return Reconciliation(Reconciled.HAPPENED, "traced")
     return Reconciliation(Reconciled.NOT_HAPPENED)
 
