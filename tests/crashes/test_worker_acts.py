@@ -14,7 +14,13 @@ from runs.models import Agent, Effect, Run
 from runs.services import start
 from runs.states import EffectStatus
 from tests.support import acts
-from tests.support.fleet import assert_well, assert_whole, fleet, wait_until_finished
+from tests.support.fleet import (
+    assert_well,
+    assert_whole,
+    fleet,
+    pid_of,
+    wait_until_finished,
+)
 from tests.support.outside import servers
 from tests.support.replies import calls, text
 from tests.support.wait import wait_until
@@ -82,7 +88,7 @@ def _agent():
 
 def driver_of(run):
     owner = Run.objects.values_list("lease_owner", flat=True).get(pk=run.pk)
-    return psutil.Process(int(owner.rsplit(":", 2)[1]))
+    return psutil.Process(pid_of(owner))
 
 
 def parked(run):

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from runs.models import Agent, Driver, Run
 from runs.services import start
 from runs.states import FINAL
-from tests.support.project import LiveProject
+from tests.support.project import LiveProject, model_at
 from tests.support.provider import ScriptedProvider
 from tests.support.replies import Answer, calls, slow, text
 from tests.support.wait import wait_until
@@ -88,6 +88,11 @@ def living_drivers() -> Any:
     return Driver.objects.filter(ended_at=None, slot__gt=0)
 
 
+def pid_of(owner: str) -> int:
+    """The process of whom the name of a lease's owner tells."""
+    return int(owner.rsplit(":", 2)[1])
+
+
 class Fleet:
     """Makes worker trees on one database, and runs for them."""
 
@@ -95,11 +100,7 @@ class Fleet:
         self, make: Callable[..., LiveProject], base_url: str, model: ScriptedProvider
     ) -> None:
         self._make = make
-        self._model_at = {
-            "AGENTOPS_PROVIDER": "openai",
-            "OPENAI_API_KEY": "sk-test",
-            "OPENAI_BASE_URL": base_url,
-        }
+        self._model_at = model_at(base_url)
         self.model = model
         self._others: list[LiveProject] = []
 

@@ -210,6 +210,15 @@ class LiveProject:
             raise AssertionError(f"{error}\n{self.log(name)[-4000:]}") from None
 
 
+def model_at(base_url: str) -> dict[str, str]:
+    """What tells an installation to ask the model at that address."""
+    return {
+        "AGENTOPS_PROVIDER": "openai",
+        "OPENAI_API_KEY": "sk-test",
+        "OPENAI_BASE_URL": base_url,
+    }
+
+
 def _listening_socket() -> socket.socket:
     """Bound here and handed on, so that no other process can take the port."""
     listening = socket.create_server(("127.0.0.1", 0), backlog=128)

@@ -24,7 +24,7 @@ from tests.support import acts, databases, postgres
 from tests.support.outside import servers
 from tests.support.outside.servers import Outside
 from tests.support.postgres import Server
-from tests.support.project import LiveProject
+from tests.support.project import LiveProject, model_at
 
 PASSWORD = "let me in, please"
 MOST_LOOKUPS = 60
@@ -53,7 +53,7 @@ def installed(folder: Path, operators: int, submitters: int) -> Iterator[Site]:
                 for name, value in outside.environment().items()
                 if name.startswith("EMAIL_")
             }
-            project = LiveProject(folder, url, mail | _provider(model))
+            project = LiveProject(folder, url, mail | model_at(model.base_url))
             del project.env["AGENTOPS_UNDO_IRREVERSIBLE_S"]
             try:
                 project.manage("migrate", "--verbosity", "0")
@@ -63,14 +63,6 @@ def installed(folder: Path, operators: int, submitters: int) -> Iterator[Site]:
                 yield Site(project, model, outside, server)
             finally:
                 project.stop()
-
-
-def _provider(model: Model) -> dict[str, str]:
-    return {
-        "AGENTOPS_PROVIDER": "openai",
-        "OPENAI_API_KEY": "sk-bench-only",
-        "OPENAI_BASE_URL": model.base_url,
-    }
 
 
 def _people(operators: int, submitters: int) -> None:

@@ -8,14 +8,16 @@ from contextlib import suppress
 
 import psutil
 from django.contrib.auth.models import User
-from django.db import InterfaceError, OperationalError, connection
+from django.db import connection
 
 from reviews.models import Review
 from reviews.services import decide
 from reviews.stale import StaleReview
 from runs.errors import BadInput
+from runs.losses import DATABASE_LOST
 from runs.models import Effect
 from tests.support import answering
+from tests.support.fleet import pid_of
 from tests.support.outside.servers import Outside
 
 PAUSE_S = 0.1
@@ -38,7 +40,7 @@ class Person(threading.Thread):
             try:
                 for review in Review.objects.open().select_related("run"):
                     self._answer(review)
-            except (OperationalError, InterfaceError):
+            except DATABASE_LOST:
                 connection.close()
             except Exception as error:  # noqa: BLE001 - the matrix tells of it
                 self.broken.append(f"the person: {error!r}")
@@ -82,7 +84,7 @@ def _starter_of(review: Review) -> int:
     """The id of the process that started the call, 0 if none did."""
     key = (review.proposal or {}).get("key", "")
     effect = Effect.objects.filter(key=key).first()
-    return int(effect.owner.rsplit(":", 2)[1]) if effect else 0
+    return pid_of(effect.owner) if effect else 0
 
 
 def _lives(pid: int) -> bool:

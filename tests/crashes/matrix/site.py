@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from django.contrib.auth.models import User
-from django.db import InterfaceError, OperationalError, connection
+from django.db import connection
 
+from runs.losses import DATABASE_LOST
 from runs.models import Agent, Run
 from runs.services import start
 from runs.states import FINAL
@@ -19,7 +20,7 @@ from tests.crashes.matrix.visitors import Reader, Submitter
 from tests.support import databases
 from tests.support.outside.servers import Outside
 from tests.support.postgres import Server
-from tests.support.project import LiveProject
+from tests.support.project import LiveProject, model_at
 from tests.support.provider import ScriptedProvider
 from tests.support.replies import Answer, calls, check, slow, text
 from tests.support.wait import wait_until
@@ -27,6 +28,7 @@ from tests.support.wait import wait_until
 T = TypeVar("T")
 
 LONG_S = 120.0
+SHORT_LEASES = {"AGENTOPS_LEASE_S": "3", "AGENTOPS_HEARTBEAT_S": "1"}
 MAIL = {"to": "ana@example.com", "subject": "Hello", "body_markdown": "Fine."}
 
 
@@ -76,7 +78,7 @@ def bearing(ask: Callable[[], T]) -> T | None:
     """The answer, or None while the database is away."""
     try:
         return ask()
-    except (OperationalError, InterfaceError):
+    except DATABASE_LOST:
         connection.close()
         return None
 
@@ -98,7 +100,8 @@ def installed(
         databases.rows_of(url),
     ):
         _people()
-        project = LiveProject(folder, url, outside.environment() | _tuned(base_url))
+        env = outside.environment() | model_at(base_url) | SHORT_LEASES
+        project = LiveProject(folder, url, env)
         person = Person(outside)
         reader, submitter = Reader(project.url), Submitter(project.url)
         try:
@@ -113,16 +116,6 @@ def installed(
                     somebody.leave()
             project.stop()
     model.assert_clean()
-
-
-def _tuned(base_url: str) -> dict[str, str]:
-    return {
-        "AGENTOPS_PROVIDER": "openai",
-        "OPENAI_API_KEY": "sk-test",
-        "OPENAI_BASE_URL": base_url,
-        "AGENTOPS_LEASE_S": "3",
-        "AGENTOPS_HEARTBEAT_S": "1",
-    }
 
 
 def _people() -> None:

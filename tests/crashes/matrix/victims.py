@@ -9,7 +9,7 @@ import psutil
 
 from runs.models import Run
 from tests.crashes.matrix.site import Site, bearing
-from tests.support.fleet import WORKERS, living_drivers
+from tests.support.fleet import WORKERS, living_drivers, pid_of
 from tests.support.wait import wait_until
 
 LONG_S = 60.0
@@ -97,4 +97,4 @@ def _drivers() -> set[int]:
 
 def _holders() -> set[int]:
     owners = Run.objects.exclude(lease_owner="").values_list("lease_owner", flat=True)
-    return {int(owner.rsplit(":", 2)[1]) for owner in owners.distinct()}
+    return {pid_of(owner) for owner in owners.distinct()}
