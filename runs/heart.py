@@ -12,11 +12,12 @@ import threading
 import time
 from collections.abc import Callable
 
-from django.db import InterfaceError, OperationalError, connection
+from django.db import connection
 
 from agentops import clock
 from agentops.conf import product
 from runs import leases
+from runs.losses import DATABASE_LOST
 
 PAUSE_AFTER_FAILURE_S = 1.0
 # No statement waits so long, whatever the load.
@@ -56,7 +57,7 @@ class Heart(threading.Thread):
             clock.sync(connection)
             leases.beat(self._owner)
             leases.stamp(self._owner, self._held())
-        except (OperationalError, InterfaceError) as error:
+        except DATABASE_LOST as error:
             logger.warning("no heartbeat, the database does not answer: %s", error)
             connection.close()
             return PAUSE_AFTER_FAILURE_S

@@ -13,9 +13,8 @@ import logging
 import time
 from collections.abc import Callable
 
-from django.db import InterfaceError, OperationalError
-
 from runs import queue
+from runs.losses import DATABASE_LOST
 
 # How long a task that was sent has for making its timer false again.
 QUIET_S = 5.0
@@ -69,7 +68,7 @@ class Poll:
 def _is_due(task: str) -> bool:
     try:
         return _timers[task]()
-    except (OperationalError, InterfaceError):
+    except DATABASE_LOST:
         raise
     except Exception:
         logger.exception("the timer of %s cannot tell whether it is due", task)
