@@ -17,9 +17,6 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
-from django.conf import settings
-from django.db import connections
-
 MOST_IDLE = 32
 MOST_LEFT = 50
 
@@ -125,6 +122,10 @@ class _Act:
 
 
 def _close_connections() -> None:
+    # Not above: processes that send or compute do without Django.
+    from django.conf import settings
+    from django.db import connections
+
     if settings.configured:
         for connection in connections.all(initialized_only=True):
             connection.close()
