@@ -23,15 +23,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID
 
-from django.db import connection
-
 from agentops import log
 from agentops.conf import product
 from runs import leases, queue, timers
 from runs.errors import LeaseLost
 from runs.flag import draining
 from runs.heart import Heart
-from runs.losses import DATABASE_LOST, takes_writes
+from runs.losses import DATABASE_LOST, Patience, takes_writes
 from runs.pool import Done, Pool
 from runs.slots import Slot
 from runs.work import Outcome, Rest, Work
@@ -48,7 +46,8 @@ PATIENCE_S = 30.0
 GRACE_S = 10.0
 # A result that a working database refuses so often is given up.
 RECORD_TRIES = 10
-LONGEST_PAUSE_S = 2.0
+# After an outage the hearts of all drivers beat within this time and a heartbeat.
+RETURN_S = 1.0
 
 logger = logging.getLogger(__name__)
 
@@ -103,7 +102,7 @@ class Driver:
         self._poll_timers = timers.Poll()
         self._is_leaving = False
         self.gave_up = False
-        self._losses = 0
+        self._patience = Patience()
         self._began_at = self._near_at = time.monotonic()
         self._next_claim_at = self._next_look_at = self._next_alone_at = 0.0
         self._pool = Pool(self._capacity())
@@ -237,7 +236,8 @@ class Driver:
             return {}
 
     def _claim_some(self) -> list[UUID]:
-        return leases.claim(self.owner, min(self._pool.free, CLAIM_AT_ONCE))
+        most = min(self._pool.free, CLAIM_AT_ONCE)
+        return leases.claim(self.owner, most, takes_over=self._takes_over())
 
     def _look_around(self, now: float) -> None:
         self._give_up_overdue(now)
@@ -247,7 +247,7 @@ class Driver:
         if now >= self._next_alone_at and leases.has_suspects():
             self._next_alone_at = now + product().lease_s
             queue.wake_alone()
-        while poisoned := leases.claim_poisoned(self.owner):
+        while self._takes_over() and (poisoned := leases.claim_poisoned(self.owner)):
             with self._watching(poisoned):
                 self._engine.park_poison(poisoned, self.owner)
 
@@ -351,20 +351,15 @@ class Driver:
         return is_early or not takes_writes(lambda: leases.stamp(self.owner))
 
     def _bearing_losses(self, act: Callable[[], None]) -> None:
-        """Do it; if the database is away, wait a moment, longer each time."""
         self._heart.turned()
-        try:
-            act()
-        except DATABASE_LOST as error:
-            pause = min(0.1 * 2**self._losses, LONGEST_PAUSE_S)
-            self._losses = min(self._losses + 1, 10)
-            logger.warning("the database does not answer: %s", str(error).strip())
-            connection.close()
-            time.sleep(pause)
+        if not self._patience.bear(act):
             # What was near before it went away may still be.
             self._near_at = time.monotonic()
-        else:
-            self._losses = 0
+
+    def _takes_over(self) -> bool:
+        """Not right after an outage that outlasted leases: whoever else was cut off
+        has answers in hand, and may keep its runs first."""
+        return self._patience.has_rested_s() > product().heartbeat_s + RETURN_S
 
 
 class LoneDriver(Driver):
@@ -379,7 +374,7 @@ class LoneDriver(Driver):
         return 1
 
     def _claim_some(self) -> list[UUID]:
-        if self._flights:
+        if self._flights or not self._takes_over():
             return []
         run_id = leases.claim_alone(self.owner)
         return [run_id] if run_id else []

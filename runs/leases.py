@@ -35,7 +35,7 @@ CLAIM = """
 WITH due AS MATERIALIZED (
     SELECT id FROM runs_run
     WHERE wake_at <= %(now)s
-      AND (lease_until IS NULL OR lease_until < %(now)s)
+      AND (lease_until IS NULL OR (%(takes_over)s AND lease_until < %(now)s))
       AND claims < %(suspect)s AND lease_owner <> %(owner)s
     ORDER BY wake_at LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
@@ -48,8 +48,9 @@ RETURNING runs_run.id
 
 
 @points.write("claim")
-def claim(owner: str, limit: int) -> list[UUID]:
-    """Lease up to `limit` due runs to `owner`, the longest due ones.
+def claim(owner: str, limit: int, *, takes_over: bool = True) -> list[UUID]:
+    """Lease up to `limit` due runs to `owner`, the longest due ones; those whose lease
+    has run out only if it `takes_over`.
 
     Two callers never get the same run, and nobody gets one that is still his: its
     lease may have run out while the database was away, and it may be in flight. One
@@ -59,8 +60,8 @@ def claim(owner: str, limit: int) -> list[UUID]:
     if limit < 1:
         return []
     if connection.vendor == "postgresql":
-        return _claim_in_one_statement(owner, limit)
-    due = _due().filter(claims__lt=SUSPECT_AFTER).exclude(lease_owner=owner)
+        return _claim_in_one_statement(owner, limit, takes_over)
+    due = _due(takes_over).filter(claims__lt=SUSPECT_AFTER).exclude(lease_owner=owner)
     return _claim(due, owner, limit)
 
 
@@ -194,9 +195,11 @@ def _end_former(host: str, slot: int) -> None:
         end(owner)
 
 
-def _due() -> RunQuerySet:
+def _due(takes_over: bool = True) -> RunQuerySet:
     now = clock.now()
-    free = Q(lease_until=None) | Q(lease_until__lt=now)
+    free = Q(lease_until=None)
+    if takes_over:
+        free |= Q(lease_until__lt=now)
     return Run.objects.filter(free, wake_at__lte=now).order_by("wake_at")
 
 
@@ -209,9 +212,10 @@ def _until(now: datetime) -> datetime:
     return now + timedelta(seconds=product().lease_s)
 
 
-def _claim_in_one_statement(owner: str, limit: int) -> list[UUID]:
+def _claim_in_one_statement(owner: str, limit: int, takes_over: bool) -> list[UUID]:
     now = clock.now()
     values: dict[str, str | int | datetime] = {
+        "takes_over": takes_over,
         "now": now,
         "until": _until(now),
         "owner": owner,

@@ -11,7 +11,13 @@ import pytest
 from django.db import connection
 
 from tests.support import databases, postgres
-from tests.support.fleet import assert_well, assert_whole, fleet, wait_until_finished
+from tests.support.fleet import (
+    Roles,
+    assert_well,
+    assert_whole,
+    fleet,
+    wait_until_finished,
+)
 from tests.support.project import LiveProject
 from tests.support.wait import wait_until
 
@@ -83,7 +89,9 @@ def test_d01_runs_go_on_after_a_restart_and_no_answer_is_lost(
     live_project, server, trouble
 ):
     with fleet(live_project, number=TURNS, delay_s=0.3) as made:
-        project = made.project()
+        # An outage outlasts the leases: they have run out when all come back at once.
+        project = made.project(AGENTOPS_LEASE_S="2", AGENTOPS_HEARTBEAT_S="0.5")
+        Roles.at_work(project)
         made.start_runs(RUNS)
         wait_until(lambda: len(made.model.requests) >= RUNS, what="calls in flight")
 

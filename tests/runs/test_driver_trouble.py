@@ -77,6 +77,23 @@ def test_what_was_done_is_recorded_once_the_database_is_back():
     assert len(acts) == 1
 
 
+def test_right_after_an_outage_it_takes_no_run_over(monkeypatch):
+    """Leases may have run out while nobody could keep them."""
+    make_run()
+    claim, seen = leases.claim, []
+
+    def watched(owner, limit, *, takes_over):
+        seen.append(takes_over)
+        return claim(owner, limit, takes_over=takes_over)
+
+    monkeypatch.setattr(leases, "claim", watched)
+
+    drive(EngineDouble(trouble={"open": [OperationalError("gone")]}))
+
+    assert seen[:2] == [True, False]
+    assert sequences() == [2]
+
+
 def test_a_result_that_a_working_database_refuses_is_given_up():
     make_run()
     acts: list[int] = []

@@ -66,6 +66,15 @@ def test_it_leaves_what_another_holds_until_the_lease_ends(advance_clock):
     assert leases.claim("me", 10) == [run.pk]
 
 
+def test_who_does_not_take_over_leaves_leases_that_ran_out(advance_clock):
+    held, free = make_run(), make_run(wake_at=in_seconds(1000))
+    leases.claim("before", 1)
+    advance_clock(1001)
+
+    assert leases.claim("after", 10, takes_over=False) == [free.pk]
+    assert leases.claim("after", 10) == [held.pk]
+
+
 def test_it_does_not_claim_again_what_it_still_holds(advance_clock):
     make_run()
     leases.claim("me", 10)
