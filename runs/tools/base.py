@@ -195,11 +195,16 @@ class ToolSpec:
         Raises `InvalidCall` naming each field that is wrong, and `Fatal` where the
         tool's own types are at fault.
         """
-        checked = self._checked(arguments)
-        return self._said(
-            "write its arguments as JSON",
-            lambda: clean_object(checked.model_dump(mode="json", exclude_unset=True)),
-        )
+        given = dict(arguments)
+
+        def plain() -> Arguments:
+            checked = self.model.model_validate(given)
+            return clean_object(checked.model_dump(mode="json", exclude_unset=True))
+
+        try:
+            return self._said("check its arguments", plain)
+        except ValidationError as error:
+            raise InvalidCall(_feedback(self.name, error)) from None
 
     def vet(self, arguments: Arguments, settings: Mapping[str, Json]) -> None:
         """Raises `InvalidCall` for what the settings of the tool do not allow, and
