@@ -170,10 +170,12 @@ def test_b06_ten_thousand_amounts_add_up_exactly(boss, amount):
     with CaptureQueriesContext(connection) as captured:
         Run.objects.filter(pk=run.pk).update(**added)
 
-    again(captured[0]["sql"], 9_999)
+    # PostgreSQL adds decimals as decimals, so fewer will do there
+    times = 10_000 if connection.vendor == "sqlite" else 1_000
+    again(captured[0]["sql"], times - 1)
 
     run.refresh_from_db()
-    assert run.cost == 10_000 * Decimal(amount)
+    assert run.cost == times * Decimal(amount)
 
 
 def again(sql: str, times: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import pytest
@@ -11,11 +12,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from runs.services import start
+from tests.cases.conftest import case_agent
 from tests.cases.playing import DONE
+from tests.support.acts import acts
 from tests.support.advance import provider, settle
-from tests.support.replies import json_body
+from tests.support.replies import calls, check, json_body, text
 
 pytestmark = pytest.mark.django_db
+
+EXAMPLES = 25
 
 REPLY = {
     "id": "r1",
@@ -103,17 +108,67 @@ anything = st.recursive(
 )
 
 
-@settings(
-    max_examples=60,
+some = settings(
+    max_examples=EXAMPLES,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(way=st.sampled_from(places(REPLY)), value=anything)
-def test_whatever_a_reply_holds_its_run_ends_or_parks(agent, boss, way, value):
+
+
+def rests(agent, boss, *script):
+    """The run at its end or park; nothing of it stays in the database."""
     with transaction.atomic():
         run = start(agent=agent, by=boss, task="Work")
-        with provider(json_body(with_value(way, value)), then=DONE):
+        with provider(*script, then=DONE):
             run = settle(run)
 
         assert run.state in {"completed", "awaiting_human"}
         transaction.set_rollback(True)
+    return run
+
+
+@some
+@given(way=st.sampled_from(places(REPLY)), value=anything)
+def test_whatever_a_reply_holds_its_run_ends_or_parks(agent, boss, way, value):
+    rests(agent, boss, json_body(with_value(way, value)))
+
+
+LETTER = calls(("post", {"what": "x"}))
+CHECK = json.loads(json.loads(check(0.9).body)["choices"][0]["message"]["content"])
+
+
+@some
+@given(name=st.sampled_from([*CHECK, "more"]), value=anything)
+def test_c01_whatever_a_check_says_nothing_runs_that_it_does_not_let_through(
+    agent, boss, name, value
+):
+    before = len(acts())
+
+    run = rests(agent, boss, LETTER, text(json.dumps(CHECK | {name: value})))
+
+    ran = len(acts()) - before
+    assert ran == (run.state == "completed")
+    if ran and name == "confidence":
+        assert not isinstance(value, bool)
+        assert 0.75 <= value <= 1
+
+
+@some
+@given(value=anything)
+def test_whatever_a_plan_says_its_run_ends_or_parks(planning, boss, value):
+    rests(planning, boss, text(json.dumps(value)), text(json.dumps({"items": value})))
+
+
+@some
+@given(status=st.integers(200, 599), value=anything)
+def test_a14_whatever_an_endpoint_says_of_an_error_its_run_ends_or_parks(
+    agent, boss, status, value
+):
+    body = value if isinstance(value, list) else {"error": value}
+
+    rests(agent, boss, json_body(body, status))
+
+
+@pytest.fixture
+def planning(db):
+    return case_agent(plan_first=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from datetime import UTC, datetime
 from decimal import Decimal
 from uuid import UUID
@@ -12,7 +13,7 @@ import pytest
 from runs.errors import InvalidCall
 from runs.services import start
 from runs.tools import registry
-from runs.tools.base import Effect, tool
+from runs.tools.base import Context, Effect, tool
 from tests.cases.conftest import case_agent
 from tests.cases.playing import DONE, play
 from tests.support.acts import acts
@@ -93,3 +94,45 @@ def test_t01_values_that_json_does_not_know_are_stored_and_sent(run):
     assert run.state == "completed"
     assert json.loads(model.requests[1].tool_results[0]) == kept
     assert run.steps.get(name="kinds").response["result"] == kept
+
+
+@tool(effect=Effect.READ, timeout_s=0.05)
+def sleeps(context: Context) -> str:
+    """Take for ever to read."""
+    NEVER.wait(5)
+    return "late"
+
+
+@tool(effect=Effect.IRREVERSIBLE, timeout_s=0.05)
+def sleeps_acting(what: str, context: Context) -> str:
+    """Take for ever to act."""
+    acting.append(context.attempt)
+    NEVER.wait(5)
+    return "late"
+
+
+NEVER = threading.Event()
+acting: list[int] = []
+
+
+@pytest.fixture
+def sleepy(boss):
+    acting.clear()
+    NEVER.clear()
+    grants = {name: {"policy": "auto"} for name in ("sleeps", "sleeps_acting")}
+    with registry.added(sleeps, sleeps_acting):
+        yield start(agent=case_agent(grants=grants), by=boss, task="Work")
+    NEVER.set()
+
+
+def test_t04_a_tool_that_sleeps_is_told_of_as_late(sleepy):
+    run, model = play(sleepy, calls(("sleeps", {})), DONE)
+
+    assert "did not answer within its deadline" in model.requests[1].tool_results[0]
+    assert run.state == "completed"
+
+
+def test_t04_an_act_that_sleeps_is_of_unknown_outcome_and_not_tried_again(sleepy):
+    run, _ = play(sleepy, calls(("sleeps_acting", {"what": "x"})))
+
+    assert (run.park_reason, acting) == ("outcome_unknown", [1])
