@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 from django.db.models import Sum
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from runs import policy, recording
 from runs.errors import BadInput
@@ -257,7 +258,7 @@ def test_b08_a_clock_that_is_put_back_gives_no_time_back(boss, advance_clock):
     assert run.waited_ms >= 0
 
 
-def test_b08_waiting_for_a_person_is_free(boss, advance_clock):
+def test_b08_waiting_for_a_person_is_free(boss, advance_clock, client):
     run = begin(boss, limits={"seconds": 60})
 
     with provider(calls(("ask_human", {"question": "Well?"})), DONE):
@@ -269,6 +270,10 @@ def test_b08_waiting_for_a_person_is_free(boss, advance_clock):
     assert run.state == "completed"
     assert run.active_ms < 60_000
     assert run.waited_ms >= 22 * 3600 * 1000
+    client.force_login(boss)
+    page = client.get(reverse("runs:detail", args=[run.pk])).content.decode()
+    assert "<dt>Waited for a person</dt><dd>22 h" in page
+    assert "Active time" in page
 
 
 def test_b08_waiting_for_a_retry_is_not(boss):
