@@ -10,4 +10,4 @@ class AgentopsConfig(AppConfig):
     verbose_name = "agentops"
 
     def ready(self) -> None:
-        from agentops import checks  # noqa: F401  (registers the checks)
+        from agentops import checks, sessions  # noqa: F401  (checks and signals)

@@ -82,6 +82,10 @@ class Product:
     sign_in_tries: int = 5
     sign_in_lock_s: float = 900.0
 
+    # Staying signed in: without using it, and in all
+    session_idle_s: float = 12 * 3600.0
+    session_s: float = 7 * 86_400.0
+
     # Where people find the pages; the links in mails begin with it
     base_url: str = "http://127.0.0.1:8000"
 

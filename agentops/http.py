@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
 from django_htmx.middleware import HtmxDetails
 
-SIGNED_OUT = 401
+from agentops import again
 
 
 class HtmxRequest(HttpRequest):
@@ -24,15 +24,20 @@ class HtmxRequest(HttpRequest):
 
 
 class AuthenticatedRequest(HtmxRequest):
-    """A request behind `login_required`: the user is a real one."""
+    """A request behind `signed_in`: the user is a real one.
+
+    `is_poll` says that the page asked by itself, which does not keep one signed in.
+    """
 
     user: User
+    is_poll: bool
 
 
 def signed_in(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """Like `login_required`; what a page asks for by itself is answered with 401.
 
-    The page then says so, and keeps what is typed into it: `static/js/live.js`.
+    The page then says so, and keeps what is typed into it: `static/js/live.js`. A form
+    that was sent is kept on a page of its own.
     """
 
     @wraps(view)
@@ -40,8 +45,26 @@ def signed_in(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         if request.user.is_authenticated:
             return view(request, *args, **kwargs)
         if request.htmx:
-            return HttpResponse("You are signed out.", status=SIGNED_OUT)
+            return HttpResponse("You are signed out.", status=again.SIGNED_OUT)
+        if request.method == "POST":
+            return again.signed_out(request)
         return redirect_to_login(request.get_full_path(), _sign_in())
+
+    return wrapped
+
+
+def polled(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """For what pages ask by themselves, inside `signed_in`: it is no use of a session.
+
+    The answer brings the token that holds by now, for the forms that are open.
+    """
+
+    @wraps(view)
+    def wrapped(
+        request: AuthenticatedRequest, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        request.is_poll = True
+        return again.with_token(request, view(request, *args, **kwargs))
 
     return wrapped
 

@@ -57,6 +57,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "agentops.sessions.bounded",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "reviews.middleware.in_their_time",
@@ -106,6 +107,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # The product's own numbers
 AGENTOPS = conf.from_environment()
+# `agentops.sessions` ends them; the cookie and the row are kept no longer.
+SESSION_COOKIE_AGE = int(AGENTOPS.session_idle_s)
 
 Q_CLUSTER: dict[str, Any] = {
     "name": "agentops",
@@ -191,6 +194,7 @@ SESSION_COOKIE_NAME = f"{COOKIE_PREFIX}agentops_session"
 CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}agentops_csrf"
 CSRF_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "agentops.again.refused"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

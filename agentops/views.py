@@ -23,7 +23,7 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 from django.views.defaults import server_error
 
 from agentops import demo, mail, outage, throttle
-from agentops.http import AuthenticatedRequest, signed_in
+from agentops.http import AuthenticatedRequest, polled, signed_in
 from runs import queue
 
 A_YEAR_S = 365 * 86_400
@@ -68,6 +68,7 @@ def preferences(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 @signed_in
+@polled
 def pulse(request: AuthenticatedRequest) -> HttpResponse:
     """What every page polls: the banner, and the count in the top bar."""
     return render(request, "_pulse_fragment.html", {"oob": True})

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import HttpResponseStopPolling
 
 from agentops import clock
-from agentops.http import AuthenticatedRequest, moment, signed_in
+from agentops.http import AuthenticatedRequest, moment, polled, signed_in
 from agentops.pages import problem
 from reviews import access, answers, claims, holding
 from reviews.answers import UNPROCESSABLE
@@ -27,10 +27,13 @@ from reviews.stale import StaleReview
 from runs.errors import BadInput, NotPermitted
 
 NO_CONTENT = 204
+BY_ITSELF = frozenset({"keep", "leave"})
+"""What a page wishes while nobody does anything."""
 
 
 @require_GET
 @signed_in
+@polled
 def held(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     """Who holds the item; 204 while that is as the page shows it."""
     review = access.review_for(request.user, review_id)
@@ -48,6 +51,7 @@ def held(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
 def hold(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     """Do as the button says: claim, keep, leave, release, or take over with a reason."""
     review = access.review_for(request.user, review_id)
+    request.is_poll = request.POST.get("act") in BY_ITSELF
     try:
         _act(request, review)
     except NotPermitted as error:

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from agentops import clock
-from agentops.http import AuthenticatedRequest, signed_in
+from agentops.http import AuthenticatedRequest, polled, signed_in
 from reviews import access, inbox, navigation
 from reviews.filters import Filters
 from reviews.models import Review
@@ -87,6 +87,7 @@ def _chosen(
 
 @require_POST
 @signed_in
+@polled
 def rows(request: AuthenticatedRequest) -> HttpResponse:
     """The rows a list shows, fresh, in their order; new ones are only counted.
 

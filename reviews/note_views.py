@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from agentops.http import AuthenticatedRequest, signed_in
+from agentops.http import AuthenticatedRequest, polled, signed_in
 from reviews import access, drafts, notes, page
 from reviews.answers import UNPROCESSABLE, back_to_item
 from reviews.filters import Filters
@@ -25,6 +25,11 @@ def discussion(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     review = access.review_for(request.user, review_id)
     if request.method == "POST":
         return _add(request, review)
+    return _news(request, review)
+
+
+@polled
+def _news(request: AuthenticatedRequest, review: Review) -> HttpResponse:
     found = notes.of(review)
     if request.GET.get("newest", "") == str(found.newest):
         return HttpResponse(status=NO_CONTENT)

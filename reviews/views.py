@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 from django_htmx.http import HttpResponseStopPolling
 
 from agentops import clock
-from agentops.http import AuthenticatedRequest, signed_in
+from agentops.http import AuthenticatedRequest, polled, signed_in
 from reviews import access, claims, inbox, page
 from reviews.filters import Filters
 from reviews.models.review import ReviewStatus
@@ -44,6 +44,7 @@ def pane(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
 
 @require_GET
 @signed_in
+@polled
 def watch(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     """Nothing while the item is as it was shown; else a notice, once."""
     review = access.review_for(request.user, review_id)
@@ -63,6 +64,7 @@ def watch(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
 
 @require_GET
 @signed_in
+@polled
 def after(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     """How the run goes on after the decision, until it rests.
 
@@ -86,6 +88,7 @@ def after(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
 
 @require_GET
 @signed_in
+@polled
 def happened(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     """The steps once more, while the run goes on; the last answer says to stop."""
     review = access.review_for(request.user, review_id)

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.http import HttpResponseClientRefresh, HttpResponseStopPolling
 
 from agentops import clock, typed
-from agentops.http import AuthenticatedRequest, signed_in
+from agentops.http import AuthenticatedRequest, polled, signed_in
 from agentops.pages import problem
 from runs import expectation, forking, listing, metrics, page, services
 from runs.errors import BadInput, NotPermitted, Stale
@@ -43,6 +43,7 @@ def run_list(request: AuthenticatedRequest) -> HttpResponse:
 
 @require_GET
 @signed_in
+@polled
 def rows(request: AuthenticatedRequest) -> HttpResponse:
     """The rows a list shows, fresh, in their order; new ones are only counted."""
     filters = listing.Filters.read(request.GET)
@@ -162,6 +163,7 @@ def detail(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
 
 @require_GET
 @signed_in
+@polled
 def live(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
     """The page's content once more; the last one tells the browser to stop asking."""
     run = _run(request, run_id)
@@ -175,6 +177,7 @@ def live(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
 
 @require_GET
 @signed_in
+@polled
 def watch(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
     """Nothing while a parked run stays as it is; then the page loads itself anew."""
     run = _run(request, run_id)

@@ -20,7 +20,11 @@
     rest(form);
     let status = 0;
     try {
-      status = (await fetch(form.dataset.draft, { method: "POST", body: new FormData(form) })).status;
+      const answer = await fetch(form.dataset.draft, { method: "POST", body: new FormData(form) });
+      status = answer.status;
+      const getResponseHeader = (name) => answer.headers.get(name);
+      document.dispatchEvent(new CustomEvent("agentops:answer", { detail: { status, getResponseHeader } }));
+      if (status === 403 && answer.headers.get("X-Token")) later(form); // with the new token
     } catch {
       later(form); // the server is away: again, as long as the page is there
     }

@@ -86,6 +86,7 @@
     mark();
   }
   document.addEventListener("htmx:afterRequest", (event) => {
+    hear(event.detail.xhr);
     if (!event.detail.successful) return;
     showSignedOut(false);
     if (!isFeed(event)) return;
@@ -94,7 +95,8 @@
   });
   for (const trouble of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
     document.addEventListener(trouble, (event) => {
-      if ([401, 403].includes(event.detail.xhr?.status)) showSignedOut(true);
+      const { xhr } = event.detail;
+      if (xhr?.status === 401 || (xhr?.status === 403 && !xhr.getResponseHeader("X-Token"))) showSignedOut(true);
       if (isFeed(event)) heard(false);
     });
   }
@@ -107,6 +109,28 @@
   document.addEventListener("visibilitychange", refresh);
   addEventListener("online", refresh);
   addEventListener("pageshow", (event) => event.persisted && refresh());
+
+  // Who signs in anew in another tab ends the tokens of the forms that are open here:
+  // they get the new one. They do not if it is somebody else who has signed in.
+  function hear(answer) {
+    const token = answer?.getResponseHeader("X-Token");
+    if (!token) return;
+    const isSame = answer.getResponseHeader("X-Person") === document.body.dataset.person;
+    document.getElementById("somebody-else")?.toggleAttribute("hidden", isSame);
+    if (!isSame) return;
+    showSignedOut(false);
+    for (const field of document.querySelectorAll("input[name=csrfmiddlewaretoken]")) field.value = token;
+    const notice = document.getElementById("sent-too-late");
+    if (notice && answer.status === 403) notice.hidden = false;
+  }
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    const notice = document.getElementById("sent-too-late");
+    if (notice && event.detail.requestConfig.triggeringEvent?.type === "submit") notice.hidden = true;
+  });
+  document.addEventListener("agentops:answer", (event) => {
+    hear(event.detail);
+    if (event.detail.status === 401) showSignedOut(true);
+  });
 
   function showSignedOut(is) {
     const notice = document.getElementById("signed-out");

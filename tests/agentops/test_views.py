@@ -76,7 +76,7 @@ def test_a_form_without_its_token_gets_a_page_that_says_what_to_do():
     answer = Client(enforce_csrf_checks=True).post(reverse("preferences"))
 
     assert answer.status_code == 403
-    assert b"This form was too old to be taken" in answer.content
+    assert b"This form did not come from here" in answer.content
 
 
 def test_the_page_for_a_broken_page_needs_no_database(rf, django_db_blocker):

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group
-from django.test import Client
 from django.urls import reverse
 
 from reviews.models import Decision, Draft, Note, Review
@@ -103,18 +102,3 @@ def test_who_asked_cannot_decide_by_any_way(client, kind):
     review.refresh_from_db()
     assert (review.status, review.holder) == ("open", None)
     assert Run.objects.get().state == "awaiting_human"
-
-
-def test_a_form_of_another_site_changes_nothing():
-    ana = factory.make_user("ana", "operators")
-    review = factory.park()
-    client = Client(enforce_csrf_checks=True)
-    client.force_login(ana)
-    before = state_of(review)
-    ours = ("routes", "quiet", "mute", "profile", "together", "decide_together")
-
-    answers = [client.post(to, sent(review)) for to in addresses(review).values()]
-    answers += [client.post(reverse(f"reviews:{name}")) for name in ours]
-
-    assert {answer.status_code for answer in answers} == {403}
-    assert state_of(review) == before

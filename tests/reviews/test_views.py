@@ -202,7 +202,7 @@ def test_h11_a_decision_needs_the_token_against_forgery(operator, review):
     answer = strict.post(address(review, "decide", "approve"), seal(review))
 
     assert answer.status_code == 403
-    assert b"This form was too old" in answer.content
+    assert b"This form did not come from here" in answer.content
 
 
 @pytest.mark.parametrize(

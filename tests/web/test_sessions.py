@@ -101,3 +101,84 @@ def test_a_forwarded_host_is_not_believed(client, settings, here):
 
     assert page.status_code == 200
     assert b"evil.example" not in page.content
+
+
+# How long one stays signed in
+
+HOUR = 3600.0
+POLLS = (
+    "/pulse/",
+    "/runs/rows/",
+    "/runs/{run}/live/",
+    "/runs/{run}/watch/",
+    "/reviews/{review}/watch/",
+    "/reviews/{review}/after/",
+    "/reviews/{review}/happened/",
+    "/reviews/{review}/held/",
+    "/reviews/{review}/notes/",
+)
+
+
+def is_in(client) -> bool:
+    return client.get("/runs/").status_code == 200
+
+
+def test_who_uses_the_pages_stays_signed_in(here, advance_clock):
+    client = here.client("decider")
+
+    for _ in range(5):
+        advance_clock(11 * HOUR)
+        assert is_in(client)
+
+
+def test_who_does_not_is_signed_out(here, advance_clock):
+    client = here.client("decider")
+
+    advance_clock(12 * HOUR + 1)
+
+    assert not is_in(client)
+
+
+def test_after_a_week_one_signs_in_again(here, advance_clock):
+    client = here.client("decider")
+
+    for _ in range(16):
+        advance_clock(10.5 * HOUR)
+        is_in(client)
+    advance_clock(0.1 * HOUR)
+
+    assert not is_in(client)
+
+
+@pytest.mark.parametrize("path", POLLS)
+def test_a_page_that_asks_by_itself_keeps_nobody_signed_in(here, advance_clock, path):
+    client = here.client("decider")
+    path = path.format(run=here.review.run_id, review=here.review.pk)
+
+    for _ in range(2):
+        advance_clock(5 * HOUR)
+        assert client.get(path, headers={"HX-Request": "true"}).status_code < 300
+    advance_clock(3 * HOUR)
+
+    assert not is_in(client)
+
+
+@pytest.mark.parametrize(("act", "stays"), [("keep", False), ("claim", True)])
+def test_a_claim_that_is_kept_keeps_nobody_signed_in(here, advance_clock, act, stays):
+    client = here.client("decider")
+    hold = f"/reviews/{here.review.pk}/hold/"
+
+    advance_clock(8 * HOUR)
+    client.post(hold, {"act": act})
+    advance_clock(8 * HOUR)
+
+    assert is_in(client) == stays
+
+
+def test_a_page_writes_nothing_to_the_session(here, django_assert_max_num_queries):
+    client = here.client("decider")
+
+    with django_assert_max_num_queries(40) as asked:
+        client.get("/runs/")
+
+    assert [q for q in asked.captured_queries if "UPDATE" in q["sql"]] == []
