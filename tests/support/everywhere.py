@@ -9,17 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.db import connection
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls import reverse
 
 from reviews.decisions.registry import all_kinds, offered
 from reviews.models import Review
 from runs.models import Run, Step
+from tests.support import addresses
 
-PART = re.compile(r"<(?:\w+:)?(\w+)>")
+PART = re.compile(r"<(\w+)>")
 FORMS = ("notes", "approve", "edit")
 HTMX = {"HX-Request": "true"}
 
@@ -62,23 +64,11 @@ def _answered(address: str, answer: Any) -> tuple[str, str]:
 
 
 def _addresses() -> Iterator[str]:
-    for route in _routes(get_resolver().url_patterns):
-        yield from _filled(route)
+    for pattern in addresses.every():
+        if not pattern.startswith(("admin/", *addresses.PROBES)):
+            yield from _filled(f"/{pattern}")
     for model in admin.site._registry:
         yield from _of_admin(model)
-
-
-def _routes(
-    patterns: Sequence[URLPattern | URLResolver], before: str = "/"
-) -> Iterator[str]:
-    for pattern in patterns:
-        route = before + str(pattern.pattern)
-        if route.startswith("/admin/"):
-            continue
-        if isinstance(pattern, URLResolver):
-            yield from _routes(pattern.url_patterns, route)
-        else:
-            yield route
 
 
 def _filled(route: str) -> Iterator[str]:
@@ -123,8 +113,6 @@ def _of_admin(model: Any) -> Iterator[str]:
 
 
 def _searches(data: Sequence[str]) -> Iterator[str]:
-    from urllib.parse import urlencode
-
     for words in data:
         for name in ("reviews:inbox", "runs:list"):
             yield f"{reverse(name)}?{urlencode({'q': words})}"

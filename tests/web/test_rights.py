@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from tests.web import addresses, table
+from tests.support import addresses
+from tests.web import table
 from tests.web.asking import ask
 from tests.web.scene import ROLES, WORDS, Scene
 
