@@ -1,9 +1,8 @@
-"""Rows N, S01 and S03: people hear of what waits, and only we speak to them."""
+"""Rows N and S03: people hear of what waits, and only we speak to them."""
 
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 
 import pytest
 from django.core import mail
@@ -24,7 +23,7 @@ from tests.cases.conftest import case_agent
 from tests.cases.playing import play
 from tests.support import factory
 from tests.support.advance import OWNER, take
-from tests.support.replies import call, calls, check, error, text
+from tests.support.replies import call, calls, check, error
 
 pytestmark = pytest.mark.django_db
 
@@ -133,7 +132,7 @@ def test_n01_slack_that_fails_harms_no_run_and_is_seen(
     assert "1 notice" in client.get("/admin/").content.decode()
 
 
-# ---- S03 and S01
+# ---- S03
 
 HOSTILE = (
     "<!channel> <https://evil.example|Approve here> [Approve](https://evil.example)"
@@ -198,60 +197,3 @@ def test_s03_slack_gets_one_link_and_no_markup(by_slack, hostile, services):
     assert "<!channel>" not in said
     assert "<https" not in said
     assert link("reviews", Review.objects.get()) in said
-
-
-class Dangers(HTMLParser):
-    """What of a page would run or lead away: scripts, handlers, odd links, pictures."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-
-    def handle_starttag(self, tag, attributes):
-        given = dict(attributes)
-        href = (given.get("href") or "").strip().lower()
-        if tag == "script" and not given.get("src", "").startswith("/static/"):
-            self.found.append("a script of its own")
-        if tag == "img" and not given.get("src", "").startswith("/static/"):
-            self.found.append(f"a picture from {given.get('src')}")
-        if href.startswith(("javascript:", "data:", "vbscript:")):
-            self.found.append(f"a link to {href}")
-        self.found += [name for name in given if name.startswith("on")]
-
-
-def dangers(page):
-    parser = Dangers()
-    parser.feed(page)
-    return parser.found
-
-
-def test_s01_nothing_that_others_write_runs_in_a_page(client, boss, hostile):
-    client.force_login(boss)
-    review = Review.objects.get()
-    ways = [
-        reverse(f"runs:{n}", args=[hostile.pk]) for n in ("detail", "steps", "live")
-    ]
-    ways += [
-        reverse("runs:step", args=[hostile.pk, step.number])
-        for step in hostile.steps.all()
-    ]
-    ways += [reverse(f"reviews:{n}", args=[review.pk]) for n in ("detail", "pane")]
-    ways += [reverse("reviews:inbox"), reverse("runs:list")]
-
-    for way in ways:
-        answer = client.get(way)
-        page = answer.content.decode()
-        assert answer.status_code in {200, 286}, way
-        assert dangers(page) == [], way
-        policy = answer.headers["Content-Security-Policy"]
-        assert "default-src" in policy, way
-        assert "unsafe" not in policy, way
-
-
-def test_s01_an_answer_runs_nowhere(client, boss, run):
-    run, _ = play(run, text(HOSTILE))
-
-    client.force_login(boss)
-    page = client.get(reverse("runs:detail", args=[run.pk])).content.decode()
-    assert run.state == "completed"
-    assert dangers(page) == []
