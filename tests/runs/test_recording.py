@@ -17,7 +17,7 @@ from runs.errors import IllegalTransition, LeaseLost, Stale
 from runs.models import Attempt, Effect, Run, Step, Transition
 from runs.records import Delta, Fence, Move, Planned, Record, Result
 from runs.states import EffectStatus, RunState, StepKind, StepStatus
-from tests.support.rows import make_run
+from tests.support.rows import effect_of, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -286,22 +286,6 @@ def test_a_driver_without_a_lease_has_lost_it(run):
         recording.retry(lost, attempt, Delta())
     with pytest.raises(LeaseLost):
         recording.start_effect(lost, effect)
-
-
-def effect_of(run: Run, **fields: Any) -> Effect:
-    values: dict[str, Any] = {
-        "key": "k" * 64,
-        "root": run,
-        "run": run,
-        "step_number": 1,
-        "tool": "post",
-        "arguments_digest": "a",
-        "occurrence": 1,
-        "status": "started",
-        "owner": OWNER,
-        "started_at": LATER,
-    }
-    return Effect(**values | fields)
 
 
 @pytest.mark.parametrize(

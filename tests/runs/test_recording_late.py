@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
@@ -12,13 +11,12 @@ from runs import recording
 from runs.models import Effect, Run, Step
 from runs.records import Delta, Fence, Result
 from runs.states import EffectStatus, StepStatus
-from tests.support.rows import make_run
+from tests.support.rows import effect_of, make_run
 
 pytestmark = pytest.mark.django_db
 
 OWNER = "host/1:2:owner"
 NOW = clock.now()
-KEY = "k" * 64
 RESULT = Result(
     number=1,
     status=StepStatus.SUCCEEDED,
@@ -44,24 +42,8 @@ def run(db):
     return run
 
 
-def enter(run: Run, **fields: Any) -> None:
-    values: dict[str, Any] = {
-        "key": KEY,
-        "root": run,
-        "run": run,
-        "step_number": 1,
-        "tool": "post",
-        "arguments_digest": "a",
-        "occurrence": 1,
-        "status": "started",
-        "owner": OWNER,
-        "started_at": NOW,
-    }
-    Effect.objects.create(**values | fields)
-
-
 def keep(run: Run, ledger: EffectStatus) -> Effect:
-    settled = (KEY, ledger, "sent")
+    settled = (Effect.objects.get().key, ledger, "sent")
     recording.keep_late_result(Fence(run.pk, 1, OWNER), RESULT, Delta(1), settled)
     run.refresh_from_db()
     return Effect.objects.get()
@@ -70,7 +52,7 @@ def keep(run: Run, ledger: EffectStatus) -> Effect:
 @pytest.mark.parametrize("ledger", [EffectStatus.DONE, EffectStatus.NOT_DONE])
 def test_all_of_it_is_kept_of_a_run_that_was_aborted(run, ledger):
     Run.objects.update(state="aborted", finished_at=NOW)
-    enter(run)
+    effect_of(run).save()
 
     effect = keep(run, ledger)
 
@@ -81,7 +63,7 @@ def test_all_of_it_is_kept_of_a_run_that_was_aborted(run, ledger):
 
 @pytest.mark.parametrize("known", ["started", "unknown"])
 def test_of_a_run_that_was_taken_over_the_ledger_alone_learns_of_an_act(run, known):
-    enter(run, status=known)
+    effect_of(run, status=known).save()
 
     effect = keep(run, EffectStatus.DONE)
 
@@ -95,6 +77,6 @@ def test_of_a_run_that_was_taken_over_the_ledger_alone_learns_of_an_act(run, kno
     [(EffectStatus.NOT_DONE, OWNER), (EffectStatus.DONE, "who began it anew")],
 )
 def test_the_ledger_learns_only_of_an_act_of_ones_own_that_was_done(run, ledger, owner):
-    enter(run, owner=owner)
+    effect_of(run, owner=owner).save()
 
     assert keep(run, ledger).status == "started"

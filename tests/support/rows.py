@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from agentops import clock
-from runs.models import Agent, AgentVersion, Run
+from runs.models import Agent, AgentVersion, Effect, Run
 
 _numbers = itertools.count(1)
 
@@ -30,3 +30,20 @@ def make_run(**fields: Any) -> Run:
         "wake_at": now,
     }
     return Run.objects.create(**values | fields)
+
+
+def effect_of(run: Run, **fields: Any) -> Effect:
+    """The ledger's row of the run's first step, an act that has begun; not saved."""
+    values: dict[str, Any] = {
+        "key": "k" * 64,
+        "root": run,
+        "run": run,
+        "step_number": 1,
+        "tool": "post",
+        "arguments_digest": "a",
+        "occurrence": 1,
+        "status": "started",
+        "owner": run.lease_owner,
+        "started_at": clock.now(),
+    }
+    return Effect(**values | fields)
