@@ -1,3 +1,6 @@
-"""What broke agent loops elsewhere, row by row: test names begin with the row's id."""
+"""What broke agent loops elsewhere: test names begin with the id of the case.
+
+CONTRIBUTING.md says what the letters stand for.
+"""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows H: what a person decides is what runs."""
+"""Cases H: what a person decides is what runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows B: what runs cost, and when they stop."""
+"""Cases B: what runs cost, and when they stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows C: a check that is odd lets nothing through."""
+"""Cases C: a check that is odd lets nothing through."""
 
 from __future__ import annotations
 

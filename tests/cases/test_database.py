@@ -1,4 +1,4 @@
-"""Rows D: transactions, connections, and results that come too late."""
+"""Cases D: transactions, connections, and results that come too late."""
 
 from __future__ import annotations
 

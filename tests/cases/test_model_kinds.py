@@ -1,4 +1,4 @@
-"""More of the kinds of the rows M than the table names."""
+"""Cases M, and more of their kinds: arguments, names, ids, calls and usage."""
 
 from __future__ import annotations
 

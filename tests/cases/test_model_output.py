@@ -1,4 +1,4 @@
-"""Rows M: what models answer, and what becomes of the run."""
+"""Cases M: what models answer, and what becomes of the run."""
 
 from __future__ import annotations
 

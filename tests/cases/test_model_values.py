@@ -1,4 +1,4 @@
-"""Rows M29 to M38: odd values, huge ones, and the same again and again."""
+"""Cases M29 to M38: odd values, huge ones, and the same again and again."""
 
 from __future__ import annotations
 

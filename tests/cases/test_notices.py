@@ -1,4 +1,4 @@
-"""Rows N and S03: people hear of what waits, and only we speak to them."""
+"""Cases N and S03: people hear of what waits, and only we speak to them."""
 
 from __future__ import annotations
 

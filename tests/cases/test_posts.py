@@ -1,4 +1,4 @@
-"""Rows H over HTTP: what is posted, by whom, how often and how late."""
+"""Cases H over HTTP: what is posted, by whom, how often and how late."""
 
 from __future__ import annotations
 

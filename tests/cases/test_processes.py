@@ -1,4 +1,4 @@
-"""Rows D03 and H05: a web server and a worker tree of their own on one database."""
+"""Cases D03 and H05: a web server and a worker tree of their own on one database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows R and T06: going on after a death, and shortening what was said."""
+"""Cases R and T06: going on after a death, and shortening what was said."""
 
 from __future__ import annotations
 

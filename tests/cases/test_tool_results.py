@@ -1,4 +1,4 @@
-"""Rows S04, T01, T03, T06 to T09 in a run: what tools bring back."""
+"""Cases S04, T01, T03, T06 to T09 in a run: what tools bring back."""
 
 from __future__ import annotations
 

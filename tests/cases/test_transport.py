@@ -1,4 +1,4 @@
-"""Rows A: what endpoints and networks do, and what becomes of the run."""
+"""Cases A: what endpoints and networks do, and what becomes of the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows A on the wire: what proxies, balancers and dying servers send, byte by byte."""
+"""Cases A on the wire: what proxies, balancers and dying servers send, byte by byte."""
 
 from __future__ import annotations
 
