@@ -138,5 +138,7 @@ def _acts(tag: str, attributes: Attributes) -> bool:
 
 def _shape(attributes: Attributes) -> Iterator[str]:
     for name, value in attributes.items():
+        if name == "hidden":
+            continue  # our own scripts show and hide
         told = name in {"id", "class", "name", "type", "hx-trigger", "hx-target"}
         yield f"{name}={CHANGING.sub('0', value)}" if told else name
