@@ -135,9 +135,10 @@ def _send(rows: Sequence[Notification]) -> list[Came]:
     profile = Profile.objects.filter(person=first.person_id).first()
     try:
         with timezone.override(hours.zone(profile)):
-            # It may hold a secret, and what goes wrong from here on may quote it.
-            redaction.learn(address)
-            base.find(first.channel).send(address, message.of(rows))
+            notifier = base.find(first.channel)
+            if notifier.is_secret:  # what goes wrong from here on may quote it
+                redaction.learn(address)
+            notifier.send(address, message.of(rows))
     except LookupError as error:
         return _failed(rows, str(error), permanent=True)
     except base.Undeliverable as error:

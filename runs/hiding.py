@@ -73,13 +73,11 @@ def _call(call: RawCall) -> RawCall:
 
 
 def _texts(found: Reply | RawCall) -> dict[str, Json]:
-    """Every field that holds text, whatever it is called."""
+    """Every field that holds text, whatever it is called, in one pass."""
     values = {field.name: getattr(found, field.name) for field in fields(found)}
-    return {
-        name: redaction.hide_in(given)
-        for name, given in values.items()
-        if isinstance(given, str | Mapping)
-    }
+    texts = {n: v for n, v in values.items() if isinstance(v, str | Mapping)}
+    kept: dict[str, Json] = redaction.hide_in(texts)
+    return kept
 
 
 def _arguments(given: Json) -> Json:

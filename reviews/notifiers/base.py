@@ -38,13 +38,15 @@ class Notifier:
     """One channel; there is one object of it per process, used by one thread.
 
     `label` and `hint` are for the form in which people add a route. `groups` tells
-    that one message may speak of several items.
+    that one message may speak of several items, `is_secret` that who knows an address
+    may send to it.
     """
 
     name: ClassVar[str]
     label: ClassVar[str] = ""
     hint: ClassVar[str] = ""
     groups: ClassVar[bool] = True
+    is_secret: ClassVar[bool] = True
 
     def clean(self, address: str) -> str:
         """The address as it is kept; raises ValueError saying what is wrong."""

@@ -19,6 +19,7 @@ class Email(Notifier):
     name = "email"
     label = "E-mail"
     hint = "ana@example.com"
+    is_secret = False
 
     def clean(self, address: str) -> str:
         try:

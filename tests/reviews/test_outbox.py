@@ -7,7 +7,7 @@ import smtplib
 import pytest
 from django.core import mail
 
-from agentops import clock
+from agentops import clock, redaction
 from reviews import outbox, services
 from reviews.models import Notification, Review, Route
 from reviews.notifiers import base, message
@@ -210,3 +210,27 @@ def _raising(error):
         raise error
 
     return send
+
+
+@pytest.mark.parametrize(
+    ("channel", "address", "is_hidden"),
+    [
+        ("webhook", "https://hook.example/Zq7RtB2mKx9W", True),
+        ("email", "ana1@example.com", False),
+    ],
+)
+def test_an_address_that_is_secret_is_hidden_once_it_is_used(
+    monkeypatch, channel, address, is_hidden
+):
+    redaction.forget()
+    monkeypatch.setattr(type(base.find(channel)), "send", lambda *_: None)
+    ana = factory.make_user("ana", "operators")
+    Route.objects.create(person=ana, channel=channel, address=address)
+    factory.park()
+
+    counts = outbox.deliver()
+
+    hidden = redaction.hide(address) != address
+    redaction.forget()
+    assert counts["sent"] > 0
+    assert hidden is is_hidden
