@@ -359,7 +359,7 @@ class Driver:
     def _takes_over(self) -> bool:
         """Not right after an outage that outlasted leases: whoever else was cut off
         has answers in hand, and may keep its runs first."""
-        return self._patience.has_rested_s() > product().heartbeat_s + RETURN_S
+        return self._patience.rested_s() > product().heartbeat_s + RETURN_S
 
 
 class LoneDriver(Driver):

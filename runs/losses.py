@@ -36,7 +36,7 @@ class Patience:
         self._losses = 0
         return True
 
-    def has_rested_s(self) -> float:
+    def rested_s(self) -> float:
         """For how long it has not been away."""
         return time.monotonic() - self._lost_at
 
