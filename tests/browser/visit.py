@@ -7,13 +7,12 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from axe_playwright_python.sync_playwright import Axe
-from django.conf import settings
 from django.contrib.auth.models import User
-from django.test import Client
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page
 
 from tests.browser.story import Story
 from tests.support.project import LiveProject
+from tests.support.signed_in import cookies_of
 
 Theme = Literal["light", "dark"]
 WIDE = {"width": 1440, "height": 1000}
@@ -46,7 +45,7 @@ def visit(
         base_url=project.url,
     )
     if name:
-        context.add_cookies([_session(project, name)])
+        context.add_cookies(_cookies(project, name))
     page = context.new_page()
     troubles = _listen(page, expects)
     yield page
@@ -54,12 +53,10 @@ def visit(
     assert troubles == [], troubles
 
 
-def _session(project: LiveProject, name: str) -> Any:
-    """The cookie of a new session of theirs."""
-    client = Client()
-    client.force_login(User.objects.get(username=name))
-    cookie = client.cookies[settings.SESSION_COOKIE_NAME]
-    return {"name": cookie.key, "value": cookie.value, "url": project.url}
+def _cookies(project: LiveProject, name: str) -> Any:
+    """Those of a new session of theirs."""
+    found = cookies_of(User.objects.get(username=name))
+    return [{"name": n, "value": v, "url": project.url} for n, v in found.items()]
 
 
 def _listen(page: Page, expects: Sequence[str]) -> list[str]:

@@ -7,16 +7,16 @@ from typing import Any
 
 import httpx2
 import pytest
-from django.conf import settings
 from django.contrib.auth.models import User
-from django.test import Client
 
 from reviews.models import Review
 from runs.models import Agent, Run
 from runs.services import start
 from tests.support.fleet import assert_whole, turns, wait_until_finished
+from tests.support.project import LiveProject, model_at
 from tests.support.provider import ScriptedProvider
 from tests.support.replies import Answer, calls, text
+from tests.support.signed_in import TOKEN, cookies_of
 from tests.support.wait import wait_until
 
 pytestmark = pytest.mark.process
@@ -24,28 +24,11 @@ pytestmark = pytest.mark.process
 RUNS = 20
 PEOPLE = 4
 LONG_S = 60.0
-TOKEN = "a" * 32
 MAIL = {"to": ["ana@example.com"], "subject": "Hello", "body_markdown": "Fine."}
 
 
-def model_at(base_url: str) -> dict[str, str]:
-    return {
-        "AGENTOPS_PROVIDER": "openai",
-        "OPENAI_API_KEY": "sk-test",
-        "OPENAI_BASE_URL": base_url,
-    }
-
-
-def browser(project: Any, user: User) -> httpx2.Client:
-    """Signed in at the real web server."""
-    client = Client()
-    client.force_login(user)
-    session = client.cookies[settings.SESSION_COOKIE_NAME].value
-    cookies = {
-        settings.SESSION_COOKIE_NAME: session,
-        settings.CSRF_COOKIE_NAME: TOKEN,
-    }
-    return httpx2.Client(base_url=project.url, cookies=cookies, timeout=30)
+def browser(project: LiveProject, user: User) -> httpx2.Client:
+    return httpx2.Client(base_url=project.url, cookies=cookies_of(user), timeout=30)
 
 
 def post(client: httpx2.Client, path: str, **fields: Any) -> int:

@@ -12,6 +12,7 @@ from django.conf import settings
 from runs.models import Step
 from tests.support import databases, disks
 from tests.support.fleet import assert_well, assert_whole, fleet, wait_until_finished
+from tests.support.signed_in import TOKEN
 from tests.support.wait import wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.once]
@@ -44,14 +45,13 @@ def sign_in_page(project):
     """Its answer to a sign-in, which has to write who has tried."""
     host = urlsplit(project.url).netloc
     connection = http.client.HTTPConnection(host, timeout=60)
-    token = "a" * 32
     connection.request(
         "POST",
         "/accounts/login/",
-        f"csrfmiddlewaretoken={token}&username=fleet&password=wrong",
+        f"csrfmiddlewaretoken={TOKEN}&username=fleet&password=wrong",
         {
             "Content-Type": "application/x-www-form-urlencoded",
-            "Cookie": f"{settings.CSRF_COOKIE_NAME}={token}",
+            "Cookie": f"{settings.CSRF_COOKIE_NAME}={TOKEN}",
         },
     )
     answer = connection.getresponse()

@@ -10,15 +10,14 @@ from collections.abc import Iterator
 from http import HTTPStatus
 from urllib.parse import urlencode, urlsplit
 
-from django.conf import settings
 from django.contrib.auth.models import User
-from django.test import Client
+
+from tests.support.signed_in import TOKEN, cookies_of
 
 PAGES = ("/reviews/", "/runs/", "/pulse/")
 READS_EVERY_S = 0.2
 SUBMITS_EVERY_S = 2.0
 AGAIN_S = 0.3
-TOKEN = "t" * 32
 AWAY = {0, HTTPStatus.SERVICE_UNAVAILABLE}
 KEYS = "by the page"
 
@@ -31,11 +30,8 @@ class Visitor(threading.Thread):
         super().__init__(name=type(self).__name__, daemon=True)
         self._host = urlsplit(url).netloc
         self._gone = threading.Event()
-        signed_in = Client()
-        signed_in.force_login(User.objects.get(username="asker"))
-        session = signed_in.cookies[settings.SESSION_COOKIE_NAME].value
-        names = settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME
-        self._cookies = f"{names[0]}={session}; {names[1]}={TOKEN}"
+        cookies = cookies_of(User.objects.get(username="asker"))
+        self._cookies = "; ".join(f"{name}={value}" for name, value in cookies.items())
         self.got: Counter[int] = Counter()
         self.broken: list[str] = []
 
