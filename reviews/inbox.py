@@ -35,6 +35,7 @@ ICONS = {
     ParkReason.ALWAYS_ASK: "person",
     ParkReason.UNTRUSTED_CONTENT: "web",
     ParkReason.REPEATED_CALL: "again",
+    ParkReason.RESTORED: "unknown",
     ParkReason.CHECK_FAILED: "gauge",
     ParkReason.CHANGED: "changed",
     ParkReason.QUESTION: "question",

@@ -218,6 +218,13 @@ def _unknown(case: Case) -> str:
     )
 
 
+def _restored(case: Case) -> str:
+    return (
+        "Nothing: the run began before a backup that was restored, and what happened"
+        " since is in no row."
+    )
+
+
 def _poison(case: Case) -> str:
     return "One step that is recorded while the run goes on alone."
 
@@ -230,6 +237,7 @@ _PASSES: dict[ParkReason, Callable[[Case], str]] = {
     ParkReason.ALWAYS_ASK: _always,
     ParkReason.UNTRUSTED_CONTENT: _untrusted,
     ParkReason.REPEATED_CALL: _repeated,
+    ParkReason.RESTORED: _restored,
     ParkReason.CHANGED: _changed,
     ParkReason.QUESTION: _question,
     ParkReason.ESCALATION: _escalation,

@@ -30,6 +30,7 @@ _REASON = {
     ParkReason.OUTCOME_UNKNOWN: ("Nobody knows whether the call took effect", 3),
     ParkReason.UNTRUSTED_CONTENT: ("It follows untrusted content", 1),
     ParkReason.REPEATED_CALL: ("The same call was made before", 1),
+    ParkReason.RESTORED: ("It may have happened since the backup", 1),
     ParkReason.CHANGED: ("It changed since it was approved", 1),
     ParkReason.ESCALATION: ("The agent asks for a person", 1),
     ParkReason.FATAL: _FAILED,

@@ -25,6 +25,7 @@ from runs.tools.base import titled
 CHANGES = {
     "arguments": "the arguments",
     "schema": "the tool's own form",
+    "effect": "whether what the tool does can be undone",
     "policy": "the policy of the tool",
     "settings": "the settings of the tool",
     "permission": "the permission to use the tool",

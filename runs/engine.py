@@ -23,7 +23,7 @@ from runs.facts import subject
 from runs.following import finish, go_on, park
 from runs.held import Held, delta_of, load, load_all, result_of, settled, take
 from runs.models import Effect
-from runs.records import Delta
+from runs.records import RESTORE, Delta
 from runs.repeating import doubted, to_repeat, wait
 from runs.results import Recorded
 from runs.states import EffectStatus, ParkReason, RunState, StepStatus
@@ -194,8 +194,15 @@ def _after_interruption(held: Held, step: StepValue) -> Work | Rest:
     work = work_to_reconcile(held, step)
     if work is not None:
         return work
-    unknown = OutcomeUnknown("The process that ran it ended before it could tell.")
+    unknown = OutcomeUnknown(_left_by(step))
     return record(held, Outcome(step.number, None, unknown, clock.now(), 0))
+
+
+def _left_by(step: StepValue) -> str:
+    key = (step.request or {}).get("key", "")
+    if Effect.objects.filter(key=key, owner=RESTORE).exists():
+        return "It was about to run when the backup was taken that was restored."
+    return "The process that ran it ended before it could tell."
 
 
 def _is_planned_call(step: StepValue) -> bool:

@@ -38,6 +38,7 @@ class Facts:
     used: Used
     toolbox: Toolbox
     tools_bytes: int = 0
+    was_restored: bool = False
     rules: Rules = field(default_factory=Rules)
 
 

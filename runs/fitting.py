@@ -29,6 +29,7 @@ _ALLOWED: dict[ParkReason, tuple[VerdictKind, ...]] = {
     ParkReason.ALWAYS_ASK: _ABOUT_A_CALL,
     ParkReason.UNTRUSTED_CONTENT: _ABOUT_A_CALL,
     ParkReason.REPEATED_CALL: _ABOUT_A_CALL,
+    ParkReason.RESTORED: _ABOUT_A_CALL,
     ParkReason.CHECK_FAILED: (*_ABOUT_A_CALL, V.RETRY),
     ParkReason.CHANGED: _ABOUT_A_CALL,
     ParkReason.QUESTION: (V.ANSWER, V.GO_ON, V.ABORT),

@@ -33,6 +33,7 @@ COPIED = (
     "system_digest",
     "tools_digest",
     "limits",
+    "restored_at",
     "search_text",
 )
 _WAY = {

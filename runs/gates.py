@@ -35,13 +35,17 @@ def gate(
     *,
     rules: Sequence[str],
     step: int,
+    was_restored: bool = False,
 ) -> Gate | Park:
-    """What is next for this call; `rules` are the agent's review-when rules."""
+    """What is next for this call; `rules` are the agent's review-when rules.
+
+    `was_restored`: the run was under way when a backup was taken and restored since.
+    """
     approval = progress.approval
     if approval is not None and approval.call_id == call.id:
         changed = _changed_since(approval, offered.seal(dict(call.arguments)))
         return _changed(changed, offered, call, progress, step) or Gate.OPEN
-    asked = _asks_always(offered, call, progress)
+    asked = _asks_always(offered, call, progress, was_restored)
     if asked is not None:
         reason, question = asked
         return _park(reason, question, offered, call, progress, step)
@@ -81,13 +85,18 @@ def is_of(check: StepValue, call: ProposedCall) -> bool:
 
 
 def _asks_always(
-    offered: Offered, call: ProposedCall, progress: Progress
+    offered: Offered, call: ProposedCall, progress: Progress, was_restored: bool
 ) -> tuple[ParkReason, str] | None:
     name = offered.spec.title
     if offered.policy is Policy.ALWAYS:
         return ParkReason.ALWAYS_ASK, f"{name} always asks a person."
     if call.effect != Effect.IRREVERSIBLE:
         return None
+    if was_restored and call.id != progress.denied:
+        return (
+            ParkReason.RESTORED,
+            "A backup was restored. Has this happened since it was taken?",
+        )
     if call.occurrence > 1:
         return (
             ParkReason.REPEATED_CALL,

@@ -109,6 +109,7 @@ def facts(run: Run, opened: Opening, live: Live) -> Facts:
         used=Used(run.steps_used, run.active_ms / 1000, run.cost, run.tokens),
         toolbox=live.toolbox(opened.config),
         tools_bytes=opened.tools_bytes,
+        was_restored=run.restored_at is not None,
         rules=rules(),
     )
 

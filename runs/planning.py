@@ -142,7 +142,14 @@ def _call(facts: Facts, progress: Progress, call: PendingCall) -> Action:
     if offered.spec.asks is not None:
         return parks.question(facts, progress, offered, proposed)
     rules = facts.config.review_when
-    answer = gates.gate(offered, proposed, progress, rules=rules, step=call.step)
+    answer = gates.gate(
+        offered,
+        proposed,
+        progress,
+        rules=rules,
+        step=call.step,
+        was_restored=facts.was_restored,
+    )
     if isinstance(answer, Park):
         return answer
     if answer is Gate.CHECK:

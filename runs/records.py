@@ -92,6 +92,8 @@ class Planned:
         )
 
 
+RESTORE = "of before the backup"
+"""Who started, in the ledger, what may have happened after a backup was taken."""
 BAD = frozenset({StepStatus.FAILED, StepStatus.OUTCOME_UNKNOWN})
 RELEASED: dict[str, Any] = {"lease_owner": "", "lease_until": None, "wake_at": None}
 """The columns of a run that no driver has anything to do with."""

@@ -116,6 +116,7 @@ class ParkReason(StrEnum):
     ALWAYS_ASK = "always_ask"
     UNTRUSTED_CONTENT = "untrusted_content"
     REPEATED_CALL = "repeated_call"
+    RESTORED = "restored"
     CHECK_FAILED = "check_failed"
     CHANGED = "changed"
     QUESTION = "question"
@@ -143,6 +144,7 @@ _PARK_LABELS = {
     ParkReason.ALWAYS_ASK: "Always asks",
     ParkReason.UNTRUSTED_CONTENT: "Untrusted content",
     ParkReason.REPEATED_CALL: "Same call again",
+    ParkReason.RESTORED: "Backup restored",
     ParkReason.CHECK_FAILED: "Check failed",
     ParkReason.CHANGED: "Changed since",
     ParkReason.QUESTION: "Question",

@@ -53,6 +53,7 @@ class Offered:
         policy = [self.policy.value, str(self.threshold.normalize()), self.untrusted]
         return {
             "schema": digest(self.spec.parameters),
+            "effect": digest(self.spec.effect.value),
             "policy": digest(policy),
             "settings": digest(dict(self.settings)),
         }

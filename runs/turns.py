@@ -51,6 +51,7 @@ class Turns:
     ids: set[str] = field(default_factory=set)
     approval: Approval | None = None
     check: StepValue | None = None
+    denied: str = ""  # a call of which a person said that it did not happen
     final: str | None = None
     final_accepted: bool = False
 
@@ -84,6 +85,7 @@ class Turns:
         self.add(conversation.tool(call_id, text), step)
         self.pending = [call for call in self.pending if call.id != call_id]
         self.approval = self.check = None
+        self.denied = ""
         if not self.pending:
             self.close_turn(step)
 

@@ -73,7 +73,10 @@ def _answered(
 def _outcome(
     turns: Turns, step: StepValue, response: dict[str, Any], call_id: str | None
 ) -> None:
-    if call_id is None or not response.get("happened"):
+    if call_id is None:
+        return
+    if not response.get("happened"):
+        turns.denied = call_id
         return
     call = next(call for call in turns.pending if call.id == call_id)
     turns.count_act(call.name, _request(step).get("arguments"))

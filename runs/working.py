@@ -75,13 +75,14 @@ def _tool_work(held: Held, step: StepValue, request: dict[str, Any]) -> Work:
     if offered is None:
         gone = Fatal(f"The tool {step.name} is no longer installed.")
         return _work(held, step, Raise(gone), 1.0)
+    is_act = request["effect"] == Effect.IRREVERSIBLE
     act = CallTool(
         offered.spec,
         request["arguments"],
         _context(held, step, request, offered),
         offered.timeout_s,
+        is_act,
     )
-    is_act = request["effect"] == Effect.IRREVERSIBLE
     return _work(held, step, act, offered.timeout_s, is_irreversible=is_act)
 
 

@@ -35,6 +35,7 @@ WHY = {
     ParkReason.ALWAYS_ASK: "This tool asks every time.",
     ParkReason.UNTRUSTED_CONTENT: "The agent has read untrusted content before it.",
     ParkReason.REPEATED_CALL: "The agent wants to make the same call again.",
+    ParkReason.RESTORED: "A backup was restored, so it may have happened already.",
     ParkReason.CHECK_FAILED: "The check of the call gave no usable answer.",
     ParkReason.CHANGED: "Something changed after the call was approved.",
     ParkReason.QUESTION: "The agent asks a question.",

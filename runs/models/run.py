@@ -43,6 +43,7 @@ class Run(models.Model):
     PostgreSQL reads every check of a table anew at every write, so there are few.
     `outcome` is the final state, "" before, and `had_error` that a step failed or that
     it is an error: unlike `state` they may be in an index, as most steps leave them be.
+    `restored_at` is when a backup was restored in which the run was under way.
     A fork has the steps of `forked_from` before `fork_step`, and shares its root.
     """
 
@@ -101,6 +102,7 @@ class Run(models.Model):
     created_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+    restored_at = models.DateTimeField(null=True)
 
     objects = RunQuerySet.as_manager()
 

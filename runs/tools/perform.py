@@ -50,17 +50,26 @@ class _Ended(Fatal):
     """The tool raised what ends programs or threads, so the act may be half done."""
 
 
-def perform(spec: ToolSpec, arguments: Arguments, context: Context) -> Json:
+def perform(
+    spec: ToolSpec,
+    arguments: Arguments,
+    context: Context,
+    *,
+    was_final: bool = True,
+) -> Json:
     """The tool's result, cleaned; raises a `StepError`, never anything else.
 
     For an irreversible call only `NotSent`, `InvalidCall` and `Fatal` say that
     nothing happened; a deadline, a `Transient` or an exception of another kind
-    becomes `OutcomeUnknown`.
+    becomes `OutcomeUnknown`. `was_final`: the call passed what an irreversible one has
+    to; a tool that has become one since it was planned is not called.
     """
     if spec.asks is not None:
         raise Fatal(f"{spec.name} is answered by a person, never performed.")
     arguments = spec.validate(arguments)
     irreversible = spec.effect_for(arguments) is Effect.IRREVERSIBLE
+    if irreversible and not was_final:
+        raise Fatal(f"What {spec.name} does cannot be undone since this was planned.")
     _begin(context, irreversible)
     try:
         spec.vet(arguments, context.settings)

@@ -44,6 +44,7 @@ EFFECTS = {
     "undone": {"post": 1},
     "forked": {},
     "poison": {},
+    "restored": {"post": 1},
 }
 
 
@@ -109,6 +110,8 @@ def _scenario(point: str) -> str:
         return "undone"
     if point.endswith("fork"):
         return "forked"
+    if point.endswith("mark restored"):
+        return "restored"
     if point.endswith("show anew"):
         return "changed"
     return "poison" if point.endswith("claim poisoned") else "letters"

@@ -20,6 +20,7 @@ from hypothesis.stateful import (
 from agentops import clock
 from reviews import claims, expiring
 from reviews.models import Decision, Review
+from reviews.restored import mark_all
 from reviews.stale import StaleReview, is_held_by_another
 from reviews.undo import undo
 from runs import forking, policy, services
@@ -166,6 +167,14 @@ class History(RuleBasedStateMachine):
             driver.die()
         elif how == "lets go":
             driver.let_go()
+
+    @rule(is_so=st.sampled_from([True, False, False]))
+    def a_backup_is_restored(self, is_so: bool) -> None:
+        """One that is as new as can be: all processes end, and all runs are marked."""
+        if is_so:
+            for driver in self.world.drivers:
+                driver.die()
+            mark_all()
 
     @rule(seconds=st.sampled_from([1, 6, 16, 16, 90]), with_hearts=st.booleans())
     def time_passes(self, seconds: int, with_hearts: bool) -> None:

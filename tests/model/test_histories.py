@@ -63,6 +63,6 @@ def test_the_rules_hold_in_every_history(capsys):
     ends_at, number = time.monotonic() + minutes * 60, int(time.time())
     while time.monotonic() < ends_at:
         number += 1
-        with capsys.disabled():
-            print(f"seed {number}, so far {dict(tried)}", flush=True)  # noqa: T201
         run_state_machine_as_test(seed(number)(History), settings=for_long())
+        with capsys.disabled():
+            print(f"to seed {number}: {dict(tried)}", flush=True)  # noqa: T201

@@ -25,6 +25,7 @@ TELLING: dict[ParkReason, tuple[dict[str, Any], str]] = {
     ParkReason.ALWAYS_ASK: ({}, "asks a person each time"),
     ParkReason.UNTRUSTED_CONTENT: ({}, "before anything untrusted was read"),
     ParkReason.REPEATED_CALL: ({}, "Other arguments"),
+    ParkReason.RESTORED: ({}, "what happened since is in no row"),
     ParkReason.CHECK_FAILED: ({}, "at 80 % or more"),
     ParkReason.CHANGED: ({"changed": ["policy"]}, "as they were when"),
     ParkReason.QUESTION: ({}, "waits for the answer"),

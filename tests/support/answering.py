@@ -12,6 +12,7 @@ _ABOUT_A_CALL = {
     ParkReason.UNTRUSTED_CONTENT,
     ParkReason.ALWAYS_ASK,
     ParkReason.CHANGED,
+    ParkReason.RESTORED,
 }
 
 

@@ -33,6 +33,7 @@ from django.db.backends.signals import connection_created
 
 from agentops import clock
 from reviews.models import Decision, Review
+from reviews.restored import mark_all
 from reviews.services import decide
 from reviews.stale import StaleReview
 from reviews.undo import undo
@@ -148,6 +149,7 @@ SCENARIOS: dict[str, tuple[Turn, ...]] = {
     "undone": ((("post", {"what": "u"}),),),
     "forked": ((("post", {"what": "f"}),),),
     "poison": ((("look", {"page": "p"}),),),
+    "restored": ((("post", {"what": "r"}),),),
 }
 
 
@@ -189,10 +191,12 @@ class Player:
         slot = slots.take(SLOT)
         assert slot, "a dead child still holds the slot"
         leases.prune()
-        self.owner = leases.begin(SLOT)
-        self.acts = 0
         agent = Agent.objects.get(slug="clerk")
         run = services.start(agent=agent, by=_asker(), task="Post letters", key=key)
+        if scenario == "restored":
+            mark_all()
+        self.owner = leases.begin(SLOT)
+        self.acts = 0
         self.run_id = run.pk
         self.scenario = scenario
 

