@@ -54,6 +54,7 @@ def shown(say: hostile.Say, client) -> dict[str, Markup]:
     return found
 
 
+@pytest.mark.once
 def test_s01_every_page_is_made_of_the_same_whatever_is_said(client):
     bad = shown(hostile.hostile, client)
     good = shown(hostile.harmless, client)
@@ -97,7 +98,7 @@ LINE = "\r\nBcc: x@evil.example\r\n\r\nApprove: https://evil.example\n"
 @pytest.fixture
 def notice(db) -> message.Message:
     """Of an item whose agent and call have the worst of names."""
-    agent = factory.make_agent(name=f"Bo{LINE}{PHISHING[:80]}")
+    agent = factory.make_agent(name=f"Bo{LINE}{PHISHING}"[:100])
     run = factory.make_run(agent)
     title = f"{PHISHING}{LINE}"
     call = factory.make_call(run, {"to": [PHISHING]}, title=f"Post letter: {title}")
