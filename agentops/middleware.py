@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 
 Answer = Callable[[HttpRequest], HttpResponse]
@@ -70,5 +71,16 @@ def known_methods(get_response: Answer) -> Answer:
         if request.method in METHODS:
             return get_response(request)
         return HttpResponseNotAllowed(METHODS)
+
+    return answer
+
+
+def possible_paths(get_response: Answer) -> Answer:
+    """400 for an address with NUL in it: PostgreSQL takes no such text."""
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        if "\x00" in request.path_info:
+            raise BadRequest("an address with NUL")
+        return get_response(request)
 
     return answer

@@ -49,6 +49,7 @@ MIDDLEWARE = [
     "agentops.middleware.policies",
     "django.middleware.security.SecurityMiddleware",
     "agentops.middleware.known_methods",
+    "agentops.middleware.possible_paths",
     # Who probes names an address, not a host of ours.
     "runs.health_views.answer_probes",
     "whitenoise.middleware.WhiteNoiseMiddleware",

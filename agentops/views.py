@@ -14,7 +14,7 @@ from django.contrib.auth.views import (
     redirect_to_login,
 )
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template import loader
 from django.templatetags.static import static
@@ -27,6 +27,7 @@ from agentops.http import AuthenticatedRequest, polled, signed_in
 from runs import queue
 
 A_YEAR_S = 365 * 86_400
+MOST_CHARS = 4000
 MAIL_A_LINK = "agentops.tasks.mail_a_link"
 RETRY_S = 5
 PREFERENCES = {"theme": ("system", "light", "dark")}
@@ -52,7 +53,7 @@ def favicon(request: HttpRequest) -> HttpResponse:
 @require_POST
 def preferences(request: HttpRequest) -> HttpResponse:
     """Keep the theme in a cookie, so that pages come out right, signed in or not."""
-    response = redirect(_safe(request, request.POST.get("next", "")))
+    response = HttpResponseRedirect(_safe(request, request.POST.get("next", "")))
     for name, values in PREFERENCES.items():
         if request.POST.get(name) in values:
             response.set_cookie(
@@ -110,7 +111,7 @@ def demo_sign_in(request: HttpRequest) -> HttpResponse:
         raise Http404
     user = get_object_or_404(get_user_model(), username=name, is_active=True)
     login(request, user)
-    return redirect(_safe(request, request.POST.get("next", "")))
+    return HttpResponseRedirect(_safe(request, request.POST.get("next", "")))
 
 
 @require_GET
@@ -124,10 +125,13 @@ def demo_mail(request: AuthenticatedRequest) -> HttpResponse:
 
 
 def _safe(request: HttpRequest, address: str) -> str:
+    """The address, if it is a page of ours and not too long to be one; else home."""
     is_ours = url_has_allowed_host_and_scheme(
         address, {request.get_host()}, require_https=request.is_secure()
     )
-    return address if address and is_ours else "/"
+    return (
+        address if is_ours and address[:1] == "/" and len(address) < MOST_CHARS else "/"
+    )
 
 
 def broken(request: HttpRequest) -> HttpResponse:

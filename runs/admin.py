@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from django.apps import apps
 from django.contrib import admin, messages
-from django.contrib.auth.admin import GroupAdmin
-from django.contrib.auth.models import Group
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.models import Group, User
 from django.db.models import Count, QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
@@ -20,7 +20,13 @@ from django.utils.safestring import SafeString
 
 from agentops import clock
 from runs import words
-from runs.admin_forms import AgentForm, GuidanceForm, PriceForm, ToolForm
+from runs.admin_forms import (
+    AgentForm,
+    GuidanceForm,
+    KnownRows,
+    PriceForm,
+    ToolForm,
+)
 from runs.admin_pages import NoWrites, SeenOnly, Shown
 from runs.agents import publish
 from runs.canonical import shorten
@@ -50,7 +56,7 @@ admin.site.index_title = "Agents, tools, budgets, people"
 for model in apps.get_app_config("django_q").get_models():
     if admin.site.is_registered(model):
         admin.site.unregister(model)
-admin.site.unregister(Group)
+admin.site.unregister([Group, User])
 
 
 class VersionInline(NoWrites, admin.TabularInline):
@@ -67,8 +73,17 @@ class VersionInline(NoWrites, admin.TabularInline):
         return version.digest[:12]
 
 
+class Choosing(admin.ModelAdmin):
+    """With fields that choose among rows."""
+
+    def formfield_for_manytomany(self, *args: Any, **kwargs: Any) -> Any:
+        return super().formfield_for_manytomany(
+            *args, **kwargs | {"form_class": KnownRows}
+        )
+
+
 @admin.register(Agent)
-class AgentAdmin(Shown):
+class AgentAdmin(Choosing, Shown):
     """Saving publishes a numbered version; runs that have started keep theirs."""
 
     form = AgentForm
@@ -271,8 +286,13 @@ class PriceAdmin(admin.ModelAdmin):
     search_fields = ("model",)
 
 
+@admin.register(User)
+class PeopleAdmin(Choosing, UserAdmin):
+    """Django's own."""
+
+
 @admin.register(Group)
-class DecidersAdmin(GroupAdmin):
+class DecidersAdmin(Choosing, GroupAdmin):
     """A group that decides on an agent stays: without any, all operators decide."""
 
     def has_delete_permission(

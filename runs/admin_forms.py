@@ -10,7 +10,10 @@ from typing import Any
 
 import jsonschema
 from django import forms
+from django.core.exceptions import ValidationError
+from django.forms.fields import InvalidJSONInput
 
+from agentops.http import number
 from runs import budgets
 from runs.canonical import Json, clean_text
 from runs.errors import BadInput
@@ -47,6 +50,34 @@ class JsonArea(forms.JSONField):
     def clean(self, value: Any) -> Json:
         cleaned = super().clean(value)
         return self.empty() if cleaned is None else cleaned
+
+    def to_python(self, value: Any) -> Any:
+        """What is too deep, or has a number too long, is as wrong as any other text."""
+        try:
+            return super().to_python(value)
+        except (ValueError, RecursionError) as error:
+            raise self._not_read(value) from error
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        try:
+            return super().bound_data(data, initial)
+        except (ValueError, RecursionError):
+            return InvalidJSONInput(data)
+
+    def _not_read(self, value: str) -> ValidationError:
+        wrong, shown = self.error_messages["invalid"], {"value": value[:100]}
+        return ValidationError(wrong, code="invalid", params=shown)
+
+
+class KnownRows(forms.ModelMultipleChoiceField):
+    """Chosen rows; of a number that no database can hold there is none."""
+
+    def clean(self, value: Any) -> Any:
+        unknown = [one for one in value or () if not number(str(one))]
+        if unknown:
+            wrong, shown = self.error_messages["invalid_pk_value"], {"pk": "…"}
+            raise ValidationError(wrong, code="invalid_pk_value", params=shown)
+        return super().clean(value)
 
 
 class AgentForm(forms.ModelForm):

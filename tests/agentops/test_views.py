@@ -32,7 +32,7 @@ def test_the_theme_is_in_the_markup_so_that_nothing_flashes(client):
 
 
 @pytest.mark.parametrize(
-    "to", ["https://example.com/", "//example.com", "javascript:1"]
+    "to", ["https://example.com/", "//example.com", "javascript:1", "NaN", "runs:list"]
 )
 def test_preferences_never_lead_away(client, to):
     answer = client.post(reverse("preferences"), {"theme": "pink", "next": to})

@@ -204,6 +204,20 @@ def test_a_new_agent_begins_with_json_that_can_be_added_to(signed_in):
     assert json.loads(shown["input_schema"]) == {"type": "object", "properties": {}}
 
 
+@pytest.mark.parametrize("text", ["[" * 20_000, "9" * 5000])
+def test_json_that_nobody_can_read_is_refused(signed_in, text):
+    response = signed_in.post(url(Agent, "add"), agent_form(grants=text))
+
+    assert response.status_code == 200
+    assert "grants" in _errors(response)
+
+
+def test_a_group_of_a_number_beyond_all_is_refused(signed_in):
+    response = signed_in.post(url(Agent, "add"), agent_form(deciders=["9" * 40]))
+
+    assert "deciders" in _errors(response)
+
+
 def test_saving_an_agent_publishes_a_version(signed_in, boss):
     response = signed_in.post(url(Agent, "add"), agent_form())
 

@@ -38,8 +38,12 @@ def ask(
     call = getattr(client, method.lower())
     with transaction.atomic():
         point = transaction.savepoint()
+        response: Any
         with writes.watched() as written:
-            response = call(path, data, **extra) if data else call(path, **extra)
+            if isinstance(data, bytes):
+                response = client.generic(method, path, data, **extra)
+            else:
+                response = call(path, data, **extra) if data else call(path, **extra)
         transaction.savepoint_rollback(point)
     client.cookies.clear()
     client.cookies.load(cookies)
