@@ -13,6 +13,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.forms.fields import InvalidJSONInput
 
+from agentops import redaction
 from agentops.http import number
 from runs import budgets
 from runs.canonical import Json, clean_text
@@ -112,7 +113,7 @@ class AgentForm(forms.ModelForm):
         fields = "__all__"  # noqa: DJ007 - an admin sets all of it
 
     def clean_grants(self) -> dict[str, Json]:
-        grants = self.cleaned_data["grants"]
+        grants = _with_its_secrets(self.cleaned_data["grants"], self.instance.grants)
         _refuse(grant_problems(grants))
         return dict(grants)
 
@@ -174,7 +175,9 @@ class ToolForm(forms.ModelForm):
         fields = "__all__"  # noqa: DJ007 - an admin sets all of it
 
     def clean_settings(self) -> dict[str, Json]:
-        settings = self.cleaned_data["settings"]
+        settings = _with_its_secrets(
+            self.cleaned_data["settings"], self.instance.settings
+        )
         if not isinstance(settings, dict):
             raise forms.ValidationError("This must be an object.")
         _refuse(_setting_problems(self.instance.name, settings))
@@ -266,6 +269,22 @@ def schema_problems(schema: Json) -> list[str]:
         where = ".".join(str(part) for part in error.path)
         return [f"This is no JSON Schema: {where or 'schema'}: {error.message}"]
     return []
+
+
+def _with_its_secrets(entered: Json, before: Json) -> Json:
+    """What is kept of settings that lost their secrets on the way (`agentops.typed`).
+
+    As they were, if nothing else was changed: who switches a tool off must not break it.
+    Else it is refused, since a tool would take the placeholder for what it stands for.
+    """
+    if not redaction.has_placeholder(entered):
+        return entered
+    if entered == json.loads(redaction.hide(json.dumps(before, cls=PrettyJson))):
+        return before
+    raise forms.ValidationError(
+        "A secret is not kept here. Leave it in the environment, and name what it is for"
+        " in another way: a database by its alias or AGENTOPS_TOOL_DATABASE_URL."
+    )
 
 
 def _refuse(problems: list[str]) -> None:
