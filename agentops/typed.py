@@ -15,7 +15,10 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 
 from agentops import redaction
 
-MADE_FOR_SECRETS = re.compile(r"csrfmiddlewaretoken|address|.*password[12]?")
+MADE_FOR_SECRETS = re.compile(
+    r"csrfmiddlewaretoken|address|(?:old_|new_)?password[12]?"
+)
+"""Not `arguments.password`: what a tool is called with is kept and shown."""
 SAYS_NOTHING = frozenset({"draft"})
 """Addresses that are sent to again and again while one types."""
 

@@ -102,7 +102,7 @@ def _hidden(text: str, values: Sequence[str], rules: Sequence[Rule]) -> str:
 def _replaced(rule: Rule, found: Any) -> str:
     """The match with its group `secret` hidden, or as it was if it is none."""
     secret = found["secret"]
-    if START in secret or not rule.is_one(secret):
+    if not rule.is_one(secret):
         return str(found[0])
     _tell(rule.kind, 1)
     begin, end = found.span("secret")
@@ -138,7 +138,7 @@ def _walk(value: Any, values: Sequence[str], rules: Sequence[Rule]) -> Any:
 def _field(name: str, inner: Any, values: Sequence[str], rules: Sequence[Rule]) -> Any:
     """A text whose name says what it is needs no shape of its own."""
     kind = in_field(name, inner) if isinstance(inner, str) else ""
-    if kind and START not in inner:
+    if kind:
         _tell(kind, 1)
         return _placeholder(kind)
     return _walk(inner, values, rules)

@@ -70,7 +70,7 @@ _NAMES = {
     SECRET: (r"(?:client|app|consumer|shared)?[-_ ]?secret", ("secret",)),
 }
 _FIELDS = {
-    kind: re.compile(rf"(?:.*[-_ a-z])?(?i:{names})")
+    kind: re.compile(rf"(?:.*(?:[^A-Za-z0-9]|[a-z]))?(?i:{names})", re.DOTALL)
     for kind, (names, _) in _NAMES.items()
 }
 _SIGNED = (

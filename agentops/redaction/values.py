@@ -1,7 +1,7 @@
 """The values this installation keeps secret, in every form in which they may travel.
 
 Found by name, in the settings and in the environment: whatever ends in KEY, TOKEN,
-SECRET or PASSWORD, and the passwords within the addresses of databases and services.
+SECRET, PASSWORD or PASS, and the passwords within the addresses of databases and services.
 A value that is short or plain ("demo", "postgres") is none that can be hidden: it
 would take ordinary words out of every text.
 """
@@ -25,9 +25,10 @@ LONG = 20
 DISTINCT = 5
 
 _NAME = re.compile(
-    r"(?:^|_)(?:KEY|KEYS|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PWD"
-    r"|CREDENTIALS?|FALLBACKS)(?:_ID)?$"
+    r"(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE"
+    r"|(?:^|_)(?:API)?KEYS?|(?:^|_)(?:PWD|PASS|CREDENTIALS?|FALLBACKS))(?:_ID)?$"
 )
+"""PGPASSWORD and APIKEY as well; MONKEY is none."""
 _ADDRESS = re.compile(r"(?:^|_)(?:URL|URI|DSN)$")
 
 _told: dict[str, str] = {}

@@ -75,6 +75,14 @@ def test_a_draft_is_kept_without_its_key_and_says_nothing_of_it_yet(client, revi
     assert SAID not in page(answer)
 
 
+def test_an_argument_called_password_is_no_field_made_for_secrets(client, review):
+    address = reverse("reviews:draft", args=[review.pk, "edit"])
+
+    client.post(address, {"arguments.password": f"it is {KEY}"})
+
+    assert KEY not in str(Draft.objects.get().fields)
+
+
 def test_a_decision_is_made_without_the_key_in_its_words(client, review):
     client.post(
         reverse("reviews:decide", args=[review.pk, "abort"]),

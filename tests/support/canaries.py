@@ -25,6 +25,10 @@ SHAPES: dict[str, str] = {
         "-----BEGIN RSA " + f"PRIVATE KEY-----\n{LETTERS}\n{LETTERS}\n"
         "-----END RSA " + "PRIVATE KEY-----"
     ),
+    "private key, partly hidden": (
+        "-----BEGIN " + f"PRIVATE KEY-----\n[hidden: a secret]\n{LETTERS}\n"
+        "-----END " + "PRIVATE KEY-----"
+    ),
     "private key, cut": "-----BEGIN " + f"PRIVATE KEY-----\n{LETTERS}\n{LETTERS}",
 }
 """Whole: nothing of it may be left."""

@@ -86,7 +86,7 @@ def test_a_field_whose_name_says_so_needs_no_shape_of_its_own():
 
 
 @pytest.mark.parametrize(
-    "name", ["password", "api_key", "Client-Secret", "refreshToken"]
+    "name", ["password", "api_key", "Client-Secret", "refreshToken", "mail.password"]
 )
 def test_fields_are_known_by_the_end_of_their_names(name):
     assert has_placeholder(hide_in({name: LETTERS}))

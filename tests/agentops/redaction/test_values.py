@@ -30,16 +30,19 @@ def known(monkeypatch):
     redaction.forget()
 
 
-@pytest.mark.parametrize(
-    "name", ["SHOP_API_KEY", "TOKEN", "MY_SECRET", "SMTP_PASSWORD", "X_ACCESS_KEY_ID"]
-)
+NAMES = ["SHOP_API_KEY", "SHOP_APIKEY", "TOKEN", "MY_SECRET", "X_ACCESS_KEY_ID"]
+
+
+@pytest.mark.parametrize("name", [*NAMES, "SMTP_PASSWORD", "PGPASSWORD", "SMTP_PASS"])
 def test_a_variable_is_known_by_its_name(known, name):
     known(name)
 
     assert hide(f"<{SECRET}>") == "<[hidden: a secret of this installation]>"
 
 
-@pytest.mark.parametrize("name", ["SHOP_NAME", "KEYBOARD", "TOKENS_PER_RUN"])
+@pytest.mark.parametrize(
+    "name", ["SHOP_NAME", "KEYBOARD", "MONKEY", "BYPASS", "TOKENS_PER_RUN"]
+)
 def test_a_variable_of_another_name_is_no_secret(known, name):
     known(name)
 
