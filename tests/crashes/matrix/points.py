@@ -36,6 +36,7 @@ APART = {
     "undo": "undone",
     "take back": "undone",
     "fork": "forked",
+    "mark restored": "restored",
     "show anew": "changed",
     "claim poisoned": "poison",
 }
