@@ -354,47 +354,6 @@ def test_a_setting_that_its_tool_does_not_know_is_refused(signed_in):
     assert "settings" in _errors(response)
 
 
-def test_settings_keep_a_secret_that_they_had_when_something_else_is_changed(signed_in):
-    sync_tools()
-    tools = Tool.objects.filter(name="query_database")
-    tools.update(settings={"database": "postgres://ana:hunter22@db.example/x"})
-    page = signed_in.get(url(Tool, "change", "query_database"))
-    shown = page.context["adminform"].form["settings"].value()
-
-    signed_in.post(url(Tool, "change", "query_database"), {"settings": shown})
-
-    tool = tools.get()
-    assert not tool.enabled
-    assert tool.settings == {"database": "postgres://ana:hunter22@db.example/x"}
-
-
-@pytest.mark.parametrize(
-    "had", [{}, {"database": "postgres://ana:hunter22@db.example/x"}]
-)
-def test_a_secret_that_settings_did_not_have_is_refused(signed_in, had):
-    sync_tools()
-    tools = Tool.objects.filter(name="query_database")
-    tools.update(settings=had)
-    settings = '{"database": "postgres://ana:hunter33@other.example/x"}'
-
-    response = signed_in.post(
-        url(Tool, "change", "query_database"), {"settings": settings}
-    )
-
-    assert "A secret is not kept here" in _errors(response)["settings"]
-    assert tools.get().settings == had
-
-
-def test_grants_of_an_agent_refuse_a_secret_as_well(signed_in):
-    grants = (
-        '{"post_letter": {"settings": {"login": "https://ana:hunter22@x.example"}}}'
-    )
-
-    response = signed_in.post(url(Agent, "add"), agent_form(grants=grants))
-
-    assert "A secret is not kept here" in _errors(response)["grants"]
-
-
 def test_a_price_may_be_nothing_but_not_less(signed_in):
     row = {"model": "local", "input": "0", "cached": "", "output": "0"}
 
