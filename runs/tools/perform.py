@@ -36,7 +36,7 @@ from runs.tools.base import (
     ToolSpec,
 )
 from runs.tools.isolation import perform_in_child
-from runs.tools.threads import MOST_LEFT, Crowded, LeftAlone, call_within
+from runs.tools.threads import MOST_LEFT, Crowded, LeftAlone, NotBegun, call_within
 
 logger = logging.getLogger(__name__)
 
@@ -178,6 +178,8 @@ def _given_up(
             owner=spec.name,
             interrupts=interrupts,
         )
+    except NotBegun:
+        raise NotSent(f"The process was too busy to begin {spec.name}.") from None
     except LeftAlone:
         raise TimedOut(f"{spec.name} did not answer within its deadline.") from None
     except Crowded:

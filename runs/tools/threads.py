@@ -36,6 +36,10 @@ class LeftAlone(Exception):
     """The call did not end in time; it goes on by itself."""
 
 
+class NotBegun(LeftAlone):
+    """Its thread did not get to the call in time: it is not made, now or later."""
+
+
 class Crowded(Exception):
     """So many calls of the same owner were left alone that no other is made."""
 
@@ -54,7 +58,8 @@ def call_within(
 ) -> Any:
     """The call's result, or what it raised.
 
-    Raises `LeftAlone` when it does not end in time; `Crowded` when `most_left` calls
+    Raises `LeftAlone` when it does not end in time, `NotBegun` when the process is so
+    busy that it did not even begin; `Crowded` when `most_left` calls
     of the owner were left alone and go on still, and RuntimeError when there can be no
     more threads (nothing was called then). `interrupts`: a call that is left alone is
     ended at its next line of Python; for what changes nothing. Context variables are
@@ -70,7 +75,7 @@ def call_within(
         worker.start()
     worker.inbox.put(act)
     if not act.ended.acquire(timeout=seconds) and act.leave(worker, interrupts):
-        raise LeftAlone
+        raise LeftAlone if act.has_begun else NotBegun
     if act.error is not None:
         raise act.error
     return act.result
@@ -87,9 +92,17 @@ class _Act:
         self.ended.acquire()
         self.result: Any = None
         self.error: BaseException | None = None
+        self.has_begun = False
         self._deciding = threading.Lock()
         self._is_over = False
+        self._is_left = False
         self._is_interrupted = False
+
+    def begin(self) -> bool:
+        """False if nobody waits for it any longer: then it is not to be made."""
+        with self._deciding:
+            self.has_begun = not self._is_left
+            return self.has_begun
 
     def run(self) -> None:
         try:
@@ -105,8 +118,10 @@ class _Act:
         with self._deciding:
             if self._is_over:
                 return False
-            _left[self.owner].add(self)
-            if interrupts:
+            self._is_left = True
+            if self.has_begun:
+                _left[self.owner].add(self)
+            if self.has_begun and interrupts:
                 self._is_interrupted = True
                 _interrupt(worker)
         return True
@@ -158,6 +173,8 @@ def _carried_out(act: _Act) -> bool:
     """Whether the thread is to be used again: not if it may yet be interrupted."""
     try:
         try:
+            if not act.begin():
+                return True
             act.run()
             return act.settle()
         finally:

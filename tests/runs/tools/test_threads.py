@@ -10,7 +10,7 @@ import time
 import pytest
 
 from runs.tools import threads
-from runs.tools.threads import Crowded, LeftAlone, call_within
+from runs.tools.threads import Crowded, LeftAlone, NotBegun, call_within
 from tests.support.wait import wait_until
 
 pytestmark = pytest.mark.once
@@ -63,6 +63,33 @@ def test_a_call_that_changes_nothing_is_ended_where_it_is() -> None:
     assert began.is_set()
     assert ended.wait(10)
     assert call_within(5, lambda: 1) == 1
+
+
+class Late(threads._Worker):
+    """A thread that does not get to run until it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let = threading.Event()
+
+    def run(self) -> None:
+        self.let.wait(10)
+        super().run()
+
+
+@pytest.mark.parametrize("interrupts", [True, False])
+def test_a_call_that_could_not_begin_in_time_is_not_made_later(interrupts) -> None:
+    late, made = Late(), threading.Event()
+    late.start()
+    threads._idle.append(late)
+    with pytest.raises(NotBegun):
+        call_within(0.05, made.set, owner="late", most_left=1, interrupts=interrupts)
+
+    late.let.set()
+    wait_until(lambda: late in threads._idle)
+
+    assert not made.is_set()
+    assert call_within(5, lambda: 1, owner="late", most_left=1) == 1
 
 
 def test_an_owner_whose_calls_hang_gets_no_more_of_them() -> None:
