@@ -107,12 +107,12 @@ class CallTool:
     arguments: Arguments
     context: Callable[[Deadline], Context]
     timeout_s: float
-    is_final: bool = True
+    is_irreversible: bool = True
 
     def __call__(self) -> Json:
         context = self.context(Deadline.after(self.timeout_s))
         return tools.perform(
-            self.spec, self.arguments, context, was_final=self.is_final
+            self.spec, self.arguments, context, was_irreversible=self.is_irreversible
         )
 
 

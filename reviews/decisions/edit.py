@@ -22,7 +22,7 @@ from runs.values import Verdict, VerdictKind
 
 PREFIX = "arguments."
 SURE = "sure"
-FINAL = Effect.IRREVERSIBLE.value
+IRREVERSIBLE = Effect.IRREVERSIBLE.value
 NOT_SURE = (
     "As edited, this cannot be undone; the call that was proposed could. Tick this, and"
     " send it again, if you want it all the same."
@@ -54,7 +54,7 @@ class EditForm(DecisionForm):
             self.fields[PREFIX + argument.name] = _field(argument)
         self.fields["note"] = note
         keeping.add_to(self, review)
-        if data is not None and _may_become_final(review):
+        if data is not None and _may_become_irreversible(review):
             self.fields[SURE] = forms.BooleanField(
                 required=False, label="Do it, even if it cannot be undone as edited"
             )
@@ -141,7 +141,8 @@ class Edit(DecisionKind):
             call = deciding.edited(review.run_id, cleaned_data["arguments"])
         except BadInput as error:
             raise BadInput(_by_field(error.fields, review)) from None
-        if call.effect == FINAL and _was(review) != FINAL and SURE not in cleaned_data:
+        is_known = _was_irreversible(review) or SURE in cleaned_data
+        if call.effect == IRREVERSIBLE and not is_known:
             raise BadInput({SURE: NOT_SURE})
         return Verdict(VerdictKind.APPROVE, note=note, arguments=call.arguments)
 
@@ -163,14 +164,15 @@ class Edit(DecisionKind):
         return keeping.said(cleaned_data, "note")
 
 
-def _may_become_final(review: Review) -> bool:
-    """Depends the effect on the arguments, and could the proposed call be undone?"""
+def _may_become_irreversible(review: Review) -> bool:
+    """Could the proposed call be undone, and does that hang on its arguments?"""
     spec = _spec(review) if review.proposal else None
-    return spec is not None and spec.effect_of is not None and _was(review) != FINAL
+    depends = spec is not None and spec.effect_of is not None
+    return depends and not _was_irreversible(review)
 
 
-def _was(review: Review) -> str:
-    return str(review.proposal.get("effect", ""))
+def _was_irreversible(review: Review) -> bool:
+    return bool(review.proposal.get("effect") == IRREVERSIBLE)
 
 
 def _entered(shown: Any) -> Any:

@@ -55,20 +55,20 @@ def perform(
     arguments: Arguments,
     context: Context,
     *,
-    was_final: bool = True,
+    was_irreversible: bool = True,
 ) -> Json:
     """The tool's result, cleaned; raises a `StepError`, never anything else.
 
     For an irreversible call only `NotSent`, `InvalidCall` and `Fatal` say that
     nothing happened; a deadline, a `Transient` or an exception of another kind
-    becomes `OutcomeUnknown`. `was_final`: the call passed what an irreversible one has
-    to; a tool that has become one since it was planned is not called.
+    becomes `OutcomeUnknown`. `was_irreversible`: the call passed what such a one has
+    to; where it did not, a tool that has become irreversible since is not called.
     """
     if spec.asks is not None:
         raise Fatal(f"{spec.name} is answered by a person, never performed.")
     arguments = spec.validate(arguments)
     irreversible = spec.effect_for(arguments) is Effect.IRREVERSIBLE
-    if irreversible and not was_final:
+    if irreversible and not was_irreversible:
         raise Fatal(f"What {spec.name} does cannot be undone since this was planned.")
     _begin(context, irreversible)
     try:
