@@ -182,4 +182,4 @@ def test_it_ends_the_drivers_that_the_backup_knows(run, advance_clock):  # noqa:
     call_command("restored", stdout=said)
 
     assert Driver.objects.get().ended_at is not None
-    assert "1 runs were under way" in said.getvalue()
+    assert "the backup was taken: 1." in said.getvalue()

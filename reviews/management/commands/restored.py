@@ -25,11 +25,11 @@ class Command(BaseCommand):
         self._wait_for_silence()
         found = mark_all()
         self.stdout.write(
-            f"{found.runs} runs were under way when the backup was taken;"
-            " their irreversible calls ask a person from now on."
+            f"Runs under way when the backup was taken: {found.runs}."
+            " Their irreversible calls ask a person from now on."
         )
         self.stdout.write(
-            f"{found.in_doubt} have a call that may have been made since."
+            f"With a call that may have been made since: {found.in_doubt}."
         )
 
     def _wait_for_silence(self) -> None:
