@@ -1,8 +1,8 @@
 """The words of messages: what a run wants, why, and what it did last.
 
-Only one of them comes from outside, the object of a call ("to ana@example.com"): it
-is one line, shows its invisible characters, and holds nothing a client makes a link
-of. So do the names of agents and the rules that admins write. All else is ours.
+Three of them are not ours: the object of a call ("to ana@example.com"), the name of
+an agent, and a rule that an admin wrote. Each is one line, shows its invisible
+characters, and holds nothing a client makes a link of.
 """
 
 from __future__ import annotations
@@ -18,16 +18,13 @@ from runs.models import Run, Step
 from runs.states import ParkReason, StepKind, StepStatus
 from runs.tools import registry as tools
 from runs.tools.base import Effect, ToolSpec
+from runs.words import plainly
 
 LAST_CALLS = 5
 MAX_OBJECT = 120
 MAX_RULE = 500
 _MAILBOX = re.compile(r"[\w.+-]+@[\w.-]+[,;]?")
 _DOT = re.compile(r"(?<=\w)\.(?=[^\W\d])")
-_HIDDEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\ufeff"
-    "\u200b-\u200f\u2028-\u202e\u2060-\u2069\U000e0000-\U000e007f]"
-)
 
 WHY = {
     ParkReason.LOW_CONFIDENCE: "The check is less sure than this tool needs.",
@@ -85,8 +82,7 @@ def agent(run: Run) -> str:
 
 def harmless(text: str, most: int = MAX_OBJECT) -> str:
     """Foreign words on one line that no client makes a link or a command of."""
-    line = " ".join(text.split())
-    line = _HIDDEN.sub(lambda found: f"[U+{ord(found[0]):04X}]", line)
+    line = plainly(" ".join(text.split()))
     return shorten(" ".join(map(_unlinked, line.split(" "))), most)
 
 
