@@ -269,7 +269,7 @@ class ToolSpec:
         try:
             found = call_within(
                 patience,
-                lambda: _without_ending(answer),
+                lambda: without_ending(self.name, answer),
                 owner=f"{self.name} itself",
                 most_left=1,
                 interrupts=True,
@@ -282,14 +282,19 @@ class ToolSpec:
         return cast("T", found)
 
 
-def _without_ending(answer: Callable[[], T]) -> T:
-    """What would end the program is an error like another."""
+class Ended(Fatal):
+    """The tool raised what ends programs or threads, so an act may be half done."""
+
+
+def without_ending(name: str, call: Callable[[], T]) -> T:
+    """What the tool's code gives; raises `Ended` for what would end the program."""
     try:
-        return answer()
+        return call()
     except Exception:
         raise
     except BaseException as error:
-        raise Fatal(f"it tried to end the program ({named(error)})") from error
+        kind = type(error).__name__
+        raise Ended(f"{name} tried to end the program ({kind}).") from error
 
 
 def tool(

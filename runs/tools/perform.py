@@ -30,10 +30,12 @@ from runs.tools.base import (
     Arguments,
     Context,
     Effect,
+    Ended,
     Preview,
     Reconciled,
     Reconciliation,
     ToolSpec,
+    without_ending,
 )
 from runs.tools.isolation import perform_in_child
 from runs.tools.threads import MOST_LEFT, Crowded, LeftAlone, NotBegun, call_within
@@ -44,10 +46,6 @@ MOST_ROWS = 500
 """Of a preview."""
 GRACE_S = 0.5
 """How much longer we wait for a tool that ends by itself, if a bit late."""
-
-
-class _Ended(Fatal):
-    """The tool raised what ends programs or threads, so the act may be half done."""
 
 
 def perform(
@@ -150,7 +148,7 @@ def _way(spec: ToolSpec) -> Callable[[ToolSpec, Arguments, Context], Any]:
 
 def _here(spec: ToolSpec, arguments: Arguments, context: Context) -> Any:
     with _connections_closed():
-        return _called(spec, lambda: clean(spec.call(arguments, context)))
+        return without_ending(spec.name, lambda: clean(spec.call(arguments, context)))
 
 
 def _in_thread(spec: ToolSpec, arguments: Arguments, context: Context) -> Any:
@@ -174,7 +172,7 @@ def _given_up(
     try:
         return call_within(
             patience,
-            lambda: _called(spec, call),
+            lambda: without_ending(spec.name, call),
             owner=spec.name,
             interrupts=interrupts,
         )
@@ -187,17 +185,6 @@ def _given_up(
             f"{MOST_LEFT} calls of {spec.name} that were given up still go on in this"
             " process: no other is made until it is started again."
         ) from None
-
-
-def _called(spec: ToolSpec, call: Callable[[], Any]) -> Any:
-    """What the call gives; what would end the program is an error like another."""
-    try:
-        return call()
-    except Exception:
-        raise
-    except BaseException as error:
-        kind = type(error).__name__
-        raise _Ended(f"{spec.name} tried to end the program ({kind}).") from error
 
 
 @contextmanager
@@ -218,7 +205,7 @@ def _open_connections() -> list[Any]:
 
 def _honest(error: StepError, irreversible: bool) -> StepError:
     """The error, unless it promises more than an irreversible call can know."""
-    doubtful = isinstance(error, TimedOut | Transient | _Ended) and not isinstance(
+    doubtful = isinstance(error, TimedOut | Transient | Ended) and not isinstance(
         error, NotSent
     )
     if irreversible and doubtful:
