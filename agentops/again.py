@@ -14,6 +14,8 @@ from django.middleware.csrf import get_token
 from django.shortcuts import render, resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
 
+from agentops import sessions
+
 SIGNED_OUT, FORBIDDEN = 401, 403
 TOKEN = "csrfmiddlewaretoken"  # noqa: S105 - the name of a field
 TOKEN_NOW, PERSON_NOW = "X-Token", "X-Person"
@@ -46,6 +48,8 @@ def refused(request: HttpRequest, reason: str = "") -> HttpResponse:
     if _asks_in_place(request):
         words = "This page was open while you signed in anew. Send it again."
         return with_token(request, HttpResponse(words, status=FORBIDDEN))
+    if request.session.get(sessions.AFTER_ANOTHER):
+        return _of_another(request)
     return _page(
         request,
         FORBIDDEN,
@@ -75,6 +79,18 @@ def _is_ours(request: HttpRequest) -> bool:
     return request.headers.get("Origin") == f"{request.scheme}://{request.get_host()}"
 
 
+def _of_another(request: HttpRequest) -> HttpResponse:
+    """It may have been typed by whoever was signed in here before."""
+    return _page(
+        request,
+        FORBIDDEN,
+        title="Somebody else was signed in",
+        happened="This form was open before you signed in, and then it was another"
+        " person who was signed in in this browser. It is not sent in your name.",
+        is_for_copying=True,
+    )
+
+
 def _page(
     request: HttpRequest,
     status: int,
@@ -82,6 +98,7 @@ def _page(
     title: str,
     happened: str,
     is_signed_out: bool = False,
+    is_for_copying: bool = False,
 ) -> HttpResponse:
     sent = [(n, v) for n, some in request.POST.lists() for v in some if n != TOKEN]
     is_secret = any(SECRET.search(name) for name, _ in sent)
@@ -90,7 +107,8 @@ def _page(
         "title": title,
         "happened": happened,
         "is_signed_out": is_signed_out,
-        "sent": [] if is_secret else sent,
+        "is_for_copying": is_for_copying,
+        "sent": [] if is_secret or is_for_copying else sent,
         "typed": [(_label(n), v) for n, v in sent if not is_secret and _is_words(v)],
         "came_from": _came_from(request),
         "sign_in": resolve_url(settings.LOGIN_URL),

@@ -1,6 +1,8 @@
 """How long one stays signed in: as long as one uses the pages, and a week at most.
 
-What a page asks for by itself is no use, or a forgotten tab would never end.
+What a page asks for by itself is no use, or a forgotten tab would never end. A browser
+keeps, signed, who was signed in last: guesses from elsewhere do not keep that person
+out (`agentops.throttle`), and what they typed is not sent by who comes after them.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import logout
 from django.contrib.auth.signals import user_logged_in
 from django.dispatch import receiver
@@ -17,15 +20,50 @@ from agentops import clock
 from agentops.conf import product
 
 Answer = Callable[[HttpRequest], HttpResponse]
-BEGAN, USED = "began", "used"
+BEGAN, USED, AFTER_ANOTHER = "began", "used", "after another"
+LAST = f"{settings.COOKIE_PREFIX}agentops_last"
+LAST_KEPT_S = 90 * 86_400
 NOTED_EVERY_S = 300.0
 """Use is noted so often, for one write; till then a page costs none."""
 
 
 @receiver(user_logged_in)
-def begin(request: Any, **_: Any) -> None:
-    if request is not None:
-        request.session[BEGAN] = request.session[USED] = clock.timestamp()
+def begin(request: Any, user: Any, **_: Any) -> None:
+    if request is None:
+        return
+    request.session[BEGAN] = request.session[USED] = clock.timestamp()
+    request.session[AFTER_ANOTHER] = last(request) not in {"", user.get_username()}
+
+
+def last(request: HttpRequest) -> str:
+    """Who was signed in last in this browser; "" where nobody was, or long ago."""
+    name = request.get_signed_cookie(LAST, "", salt=LAST, max_age=LAST_KEPT_S)
+    return name or ""
+
+
+def remembering(get_response: Answer) -> Answer:
+    """Has the browser keep who is signed in, in whatever way they came in."""
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if request.user.is_authenticated:
+            _remember(request, response, request.user.get_username())
+        return response
+
+    return answer
+
+
+def _remember(request: HttpRequest, response: HttpResponse, name: str) -> None:
+    if last(request) != name:
+        response.set_signed_cookie(
+            LAST,
+            name,
+            salt=LAST,
+            max_age=LAST_KEPT_S,
+            secure=settings.SESSION_COOKIE_SECURE,
+            httponly=True,
+            samesite="Lax",
+        )
 
 
 def bounded(get_response: Answer) -> Answer:

@@ -3,7 +3,8 @@
 A try counts against the name and the address together, against the name from
 wherever it comes, and against the address whatever names it tries; the last two
 bounds are wider, so that neither a stranger nor a colleague locks a person out at
-once. A lock ends by itself, `sign_in_lock_s` after the last try that counted.
+once. The second does not hold for a browser in which the person was signed in last:
+four addresses are enough to meet it on purpose. A lock ends by itself, `sign_in_lock_s` after the last try that counted.
 Asking for a link to reset a password is counted in the same way.
 """
 
@@ -25,13 +26,15 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 
+from agentops import sessions
 from agentops.conf import product
 from agentops.pages import problem
 
 TOO_MANY = 429
+FROM_ANYWHERE = ("username",)
 BOUNDS: Mapping[tuple[str, ...], int] = {
     ("username", "ip_address"): 1,
-    ("username",): 4,
+    FROM_ANYWHERE: 4,
     ("ip_address",): 20,
 }
 """What is counted together, and how many times `sign_in_tries` it may come to."""
@@ -109,17 +112,24 @@ class Handler(AxesDatabaseHandler):  # type: ignore[misc] # untyped
     def _counted(
         self, request: Any, credentials: Any
     ) -> list[tuple[int, datetime, int]]:
-        """Tries, the time of the last one and the share, of each of `BOUNDS`."""
+        """Tries, the time of the last one and the share, of each bound that holds."""
         rows = self.get_user_attempts(request, credentials)
+        is_known = _is_known(request, credentials)
         sums = [
-            one.aggregate(n=Sum("failures_since_start"), at=Max("attempt_time"))
-            for one in rows
+            (
+                one.aggregate(n=Sum("failures_since_start"), at=Max("attempt_time")),
+                share,
+            )
+            for one, (names, share) in zip(rows, BOUNDS.items(), strict=True)
+            if not (is_known and names == FROM_ANYWHERE)
         ]
-        shares = BOUNDS.values()
-        return [
-            (found["n"] or 0, found["at"], share)
-            for found, share in zip(sums, shares, strict=True)
-        ]
+        return [(found["n"] or 0, found["at"], share) for found, share in sums]
+
+
+def _is_known(request: HttpRequest, credentials: Any) -> bool:
+    """Is it the browser in which the person of this name was signed in last?"""
+    name = (credentials or {}).get("username")
+    return bool(name) and sessions.last(request) == name
 
 
 def locked_out(

@@ -6,9 +6,10 @@ import pytest
 import time_machine
 from axes.models import AccessAttempt
 from django.core import mail
+from django.test import Client
 from django.urls import reverse
 
-from agentops import tasks, throttle
+from agentops import sessions, tasks, throttle
 from agentops.conf import product
 from runs import queue
 from tests.support.fixtures import PASSWORD
@@ -79,6 +80,41 @@ def test_a_name_is_guessed_at_from_everywhere_only_so_often(client, people):
         guess(client, 4, at=f"203.0.113.{number}")
 
     assert sign_in(client, "operator", PASSWORD).status_code == 429
+
+
+def test_a_browser_that_is_known_is_not_locked_out_from_elsewhere(client, people):
+    sign_in(client, "operator", PASSWORD)
+    client.post(reverse("logout"))
+    for number in range(5):
+        guess(Client(), 4, at=f"203.0.113.{number}")
+
+    assert sign_in(client, "operator", PASSWORD).status_code == 302
+
+
+def test_a_browser_is_known_for_who_was_signed_in_last_and_for_nobody_else(
+    client, people
+):
+    sign_in(client, "submitter", PASSWORD)
+    client.post(reverse("logout"))
+    for number in range(5):
+        guess(Client(), 4, at=f"203.0.113.{number}")
+
+    assert sign_in(client, "operator", PASSWORD).status_code == 429
+
+
+def test_a_browser_says_by_itself_of_nobody_that_they_are_known(client, people):
+    client.cookies[sessions.LAST] = "operator"
+    for number in range(5):
+        guess(Client(), 4, at=f"203.0.113.{number}")
+
+    assert sign_in(client, "operator", PASSWORD).status_code == 429
+
+
+def test_in_a_known_browser_one_guesses_no_more_than_elsewhere(client, people):
+    sign_in(client, "operator", PASSWORD)
+    client.post(reverse("logout"))
+
+    assert guess(client, 5)[-1] == 429
 
 
 def test_an_address_tries_many_names_only_so_often(client, people):

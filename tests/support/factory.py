@@ -28,6 +28,8 @@ from runs.values import AgentConfig, Park, ProposedCall, RunChange
 
 _count = itertools.count(1)
 
+PASSWORD = "pass-of-a-test"
+
 MAIL = {
     "to": ["analytics@example.com"],
     "subject": "Q3 2024 Revenue Summary",
@@ -57,7 +59,7 @@ def make_user(name: str = "", *groups: str, email: str | None = None) -> User:
     """In the named groups: submitters, operators, admins."""
     name = name or f"person{next(_count)}"
     address = f"{name}@example.com" if email is None else email
-    user = User.objects.create_user(name, address, "pass-of-a-test")
+    user = User.objects.create_user(name, address, PASSWORD)
     user.groups.set(Group.objects.filter(name__in=groups))
     return user
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from django.middleware.csrf import get_token
-from django.test import RequestFactory
+from django.test import Client, RequestFactory
 from django.urls import reverse
 
+from tests.support.factory import PASSWORD
 from tests.web import table
 from tests.web.asking import ask
 
@@ -75,6 +76,22 @@ def test_a_form_that_was_open_while_one_signed_in_anew_can_be_sent_again(here, s
     token = answer.context["csrf_token"]
     assert note(strict, here, token=token).status_code == 302
     assert here.review.notes.get().text == "Look at <row> 3."
+
+
+def test_what_another_person_typed_here_before_is_not_sent_in_ones_own_name(here):
+    client = Client()
+    for role in ("admin", "decider"):
+        client.post(reverse("logout"))
+        client.post(reverse("login"), {"username": role, "password": PASSWORD})
+    client.handler.enforce_csrf_checks = True
+
+    answer = note(client, here)
+
+    page = answer.content.decode()
+    assert answer.status_code == 403
+    assert "It is not sent in your name" in page
+    assert page.count("Look at &lt;row&gt; 3.") == 1
+    assert "Send it again" not in page
 
 
 @pytest.mark.parametrize(
