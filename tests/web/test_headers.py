@@ -132,6 +132,5 @@ def test_no_script_can_read_our_cookies_and_no_other_site_sends_them(client, her
         name: (c["httponly"], c["samesite"]) for name, c in client.cookies.items()
     }
 
-    assert cookies == dict.fromkeys(
-        ["agentops_session", "agentops_csrf", "theme"], (True, "Lax")
-    )
+    names = ["agentops_session", "agentops_csrf", "agentops_last", "theme"]
+    assert cookies == dict.fromkeys(names, (True, "Lax"))
