@@ -12,36 +12,22 @@ raises the errors of `runs.errors`; whatever else escapes counts as fatal.
 from __future__ import annotations
 
 import inspect
-import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from math import inf
-from typing import Any, TypeVar, cast, get_type_hints
+from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from runs.canonical import Json, clean_object, clean_text
-from runs.classify import named, told
 from runs.errors import Fatal, InvalidCall, StepError, TimedOut
+from runs.tools.asking import said
 from runs.tools.choices import Choices, problems
-from runs.tools.threads import Crowded, LeftAlone, call_within
-
-logger = logging.getLogger(__name__)
 
 CONTEXT = "context"
 PLAN_ITEM = "plan_item"
-ANSWER_S = 5.0
-"""For what a tool is asked about a call besides the call itself."""
-HASTE_S = 0.25
-"""The same for a tool that let us wait in vain in the last `LATELY_S`."""
-LATELY_S = 600.0
 MOST_WORDS = 4_000
-
-T = TypeVar("T")
-
-_hung_at: dict[str, float] = {}
 
 
 class Effect(StrEnum):
@@ -168,8 +154,8 @@ class ToolSpec:
         tell = self.effect_of
         if tell is None:
             return self.effect
-        return self._said(
-            "tell the effect of its call", lambda: Effect(tell(arguments))
+        return said(
+            self.name, "tell the effect of its call", lambda: Effect(tell(arguments))
         )
 
     def words(self, arguments: Arguments) -> str:
@@ -178,12 +164,14 @@ class ToolSpec:
         if describe is None:
             return self.title
         try:
-            said = self._said(
-                "describe its call", lambda: str(describe(arguments) or "")[:MOST_WORDS]
+            found = said(
+                self.name,
+                "describe its call",
+                lambda: str(describe(arguments) or "")[:MOST_WORDS],
             )
         except (StepError, ValidationError):
             return self.title  # a call does not fail for words
-        return clean_text(said) or self.title
+        return clean_text(found) or self.title
 
     @property
     def title(self) -> str:
@@ -202,7 +190,7 @@ class ToolSpec:
             return clean_object(checked.model_dump(mode="json", exclude_unset=True))
 
         try:
-            return self._said("check its arguments", plain)
+            return said(self.name, "check its arguments", plain)
         except ValidationError as error:
             raise InvalidCall(_feedback(self.name, error)) from None
 
@@ -214,7 +202,7 @@ class ToolSpec:
             raise Fatal(f"The settings of {self.name} are wrong: {'; '.join(wrong)}.")
         check = self.check
         if check is not None:
-            self._said("check its call", lambda: check(arguments, settings))
+            said(self.name, "check its call", lambda: check(arguments, settings))
 
     def call(self, arguments: Arguments, context: Context) -> Any:
         """Run the function; raises what it raises, and `InvalidCall`."""
@@ -243,58 +231,9 @@ class ToolSpec:
 
     def _validated(self, arguments: Mapping[str, Json]) -> BaseModel:
         given = dict(arguments)
-        return self._said(
-            "check its arguments", lambda: self.model.model_validate(given)
+        return said(
+            self.name, "check its arguments", lambda: self.model.model_validate(given)
         )
-
-    def _said(self, what: str, answer: Callable[[], T]) -> T:
-        """What the tool's own code answers, in time.
-
-        It is asked by whoever advances everybody's runs, or shows a page. A mistake
-        in it is `Fatal`: no model can answer for it. While one answer is awaited in
-        vain, no other is asked for.
-        """
-        try:
-            return self._answered(answer)
-        except (InvalidCall, ValidationError):
-            raise
-        except Exception as error:
-            logger.warning("%s could not %s", self.name, what, exc_info=error)
-            words = error.args[0] if isinstance(error, StepError) else named(error)
-            raise Fatal(told(f"{self.name} could not {what}: {words}")) from error
-
-    def _answered(self, answer: Callable[[], T]) -> T:
-        lately = time.monotonic() - _hung_at.get(self.name, -inf) < LATELY_S
-        patience = HASTE_S if lately else ANSWER_S
-        try:
-            found = call_within(
-                patience,
-                lambda: without_ending(self.name, answer),
-                owner=f"{self.name} itself",
-                most_left=1,
-                interrupts=True,
-            )
-        except LeftAlone:
-            _hung_at[self.name] = time.monotonic()
-            raise Fatal(f"no answer within {patience:g} s") from None
-        except Crowded:
-            raise Fatal("an earlier answer has not come yet") from None
-        return cast("T", found)
-
-
-class Ended(Fatal):
-    """The tool raised what ends programs or threads, so an act may be half done."""
-
-
-def without_ending(name: str, call: Callable[[], T]) -> T:
-    """What the tool's code gives; raises `Ended` for what would end the program."""
-    try:
-        return call()
-    except Exception:
-        raise
-    except BaseException as error:
-        kind = type(error).__name__
-        raise Ended(f"{name} tried to end the program ({kind}).") from error
 
 
 def tool(

@@ -26,16 +26,15 @@ from runs.errors import (
     TimedOut,
     Transient,
 )
+from runs.tools.asking import Ended, without_ending
 from runs.tools.base import (
     Arguments,
     Context,
     Effect,
-    Ended,
     Preview,
     Reconciled,
     Reconciliation,
     ToolSpec,
-    without_ending,
 )
 from runs.tools.isolation import perform_in_child
 from runs.tools.threads import MOST_LEFT, Crowded, LeftAlone, NotBegun, call_within

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from runs import engine, policy
 from runs.models import Run
 from runs.services import start
-from runs.tools import base, registry
+from runs.tools import asking, registry
 from runs.tools.base import Effect, tool
 from tests.flows.conftest import make_agent
 from tests.support import acts
@@ -94,7 +94,7 @@ def test_t04_fifty_calls_that_hang_hold_up_no_other_run(begin, configured):
 
 
 def test_t04_a_tool_that_cannot_decide_holds_up_no_other_run(begin, monkeypatch):
-    monkeypatch.setattr(base, "ANSWER_S", 0.3)
+    monkeypatch.setattr(asking, "ANSWER_S", 0.3)
     lost = [begin(undecided.name) for _ in range(3)]
     other = begin(acts.echo.name)
 

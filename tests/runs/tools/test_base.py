@@ -11,7 +11,7 @@ import pytest
 from pydantic import AfterValidator
 
 from runs.errors import Fatal
-from runs.tools import base, threads
+from runs.tools import asking, threads
 from runs.tools.base import Effect, ToolSpec, titled, tool
 from tests.support.wait import wait_until
 
@@ -83,7 +83,7 @@ ASKED = {
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "ANSWER_S", 0.2)
+    monkeypatch.setattr(asking, "ANSWER_S", 0.2)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -110,7 +110,7 @@ def test_t04_a_tool_that_hangs_in_one_answer_is_not_asked_for_another():
 def test_t04_a_tool_that_hung_lately_is_waited_for_less(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(base, "HASTE_S", 0.1)
+    monkeypatch.setattr(asking, "HASTE_S", 0.1)
     hanging = spec(check=lambda *given: given[0].get("good") or _endless())
     with pytest.raises(Fatal, match=r"within 0.2 s"):
         hanging.vet({}, {})
