@@ -70,9 +70,16 @@ def address(request: HttpRequest) -> str | None:
         told = request.META.get("HTTP_X_FORWARDED_FOR", "")
         seen = told.rpartition(",")[2].strip() or seen
     try:
-        return _network(seen)
+        return _network(_without_port(seen))
     except ValueError:
         return None
+
+
+def _without_port(text: str) -> str:
+    """Some proxies write it as well: 192.0.2.1:4711, [2001:db8::1]:4711."""
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.partition(":")[0] if text.count(":") == 1 else text
 
 
 def _network(text: str) -> str:

@@ -194,6 +194,8 @@ def test_only_a_proxy_of_ours_says_where_somebody_is(rf, settings, behind):
     [
         ("::ffff:192.0.2.1", "192.0.2.1"),
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ("192.0.2.1:4711", "192.0.2.1"),
+        ("[2001:db8:1:2:3:4:5:6]:4711", "2001:db8:1:2::"),
         ("fe80::1%eth0", "fe80::"),
         ("", None),
         ("a name", None),
