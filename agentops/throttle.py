@@ -4,7 +4,8 @@ A try counts against the name and the address together, against the name from
 wherever it comes, and against the address whatever names it tries; the last two
 bounds are wider, so that neither a stranger nor a colleague locks a person out at
 once. The second does not hold for a browser in which the person was signed in last:
-four addresses are enough to meet it on purpose. A lock ends by itself, `sign_in_lock_s` after the last try that counted.
+four addresses are enough to meet it on purpose. A lock ends by itself,
+`sign_in_lock_s` after the last try that counted.
 Asking for a link to reset a password is counted in the same way.
 """
 
