@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextvars
 import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -11,6 +14,7 @@ import pytest
 
 from runs.tools import threads
 from runs.tools.threads import Crowded, LeftAlone, NotBegun, call_within
+from tests.support.project import ROOT
 from tests.support.wait import wait_until
 
 pytestmark = pytest.mark.once
@@ -143,3 +147,32 @@ def test_a_forked_process_starts_threads_of_its_own() -> None:
             os._exit(code)
 
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+STOPPED = """
+import time
+from runs.tools.threads import call_within
+
+def call():
+    print("begun", flush=True)
+    time.sleep(0.3)
+    ends = time.process_time() + 0.1
+    while time.process_time() < ends:
+        pass
+    return "ended"
+
+print(call_within(1, call), flush=True)
+"""
+
+
+def test_the_time_in_which_its_process_was_stopped_is_not_counted() -> None:
+    argv = [sys.executable, "-c", STOPPED]
+    with subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout
+        assert child.stdout.readline() == "begun\n"
+
+        child.send_signal(signal.SIGSTOP)
+        time.sleep(1.2)
+        child.send_signal(signal.SIGCONT)
+
+        assert child.stdout.readline() == "ended\n"
