@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote, unquote
 
 from django.conf import settings
 from django.contrib.auth import logout
@@ -38,7 +39,7 @@ def begin(request: Any, user: Any, **_: Any) -> None:
 def last(request: HttpRequest) -> str:
     """Who was signed in last in this browser; "" where nobody was, or long ago."""
     name = request.get_signed_cookie(LAST, "", salt=LAST, max_age=LAST_KEPT_S)
-    return name or ""
+    return unquote(name or "")
 
 
 def remembering(get_response: Answer) -> Answer:
@@ -57,7 +58,7 @@ def _remember(request: HttpRequest, response: HttpResponse, name: str) -> None:
     if last(request) != name:
         response.set_signed_cookie(
             LAST,
-            name,
+            quote(name),  # a header holds no letters but Latin ones
             salt=LAST,
             max_age=LAST_KEPT_S,
             secure=settings.SESSION_COOKIE_SECURE,

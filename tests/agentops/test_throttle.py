@@ -102,6 +102,18 @@ def test_a_browser_is_known_for_who_was_signed_in_last_and_for_nobody_else(
     assert sign_in(client, "operator", PASSWORD).status_code == 429
 
 
+def test_a_browser_knows_a_name_in_any_letters(client, people):
+    people.operator.username = "Ольга 奥"
+    people.operator.save()
+
+    sign_in(client, people.operator.username, PASSWORD)
+
+    cookie = client.cookies[sessions.LAST]
+    assert cookie.OutputString().isascii()
+    page = client.get(reverse("home"), follow=True)
+    assert sessions.last(page.wsgi_request) == people.operator.username
+
+
 def test_a_browser_says_by_itself_of_nobody_that_they_are_known(client, people):
     client.cookies[sessions.LAST] = "operator"
     for number in range(5):
