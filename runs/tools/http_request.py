@@ -23,7 +23,7 @@ from runs.tools.sockets import Address
 
 READING = {"GET", "HEAD"}
 MAX_REDIRECTS = 5
-MAX_BODY = 1_000_000
+MAX_BODY = 90_000  # what fits into the arguments of a call (canonical.MAX_ARGUMENTS)
 MAX_RESULT_BYTES = 1_000_000
 _REDIRECTS = {301, 302, 303, 307, 308}
 _LATER = {429, 502, 503, 504}

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import re
 import sys
 from typing import Any
 
 import jsonschema
 import pytest
 
+from runs.canonical import MAX_ARGUMENTS
 from runs.errors import InvalidCall
 from runs.tools import registry
 from runs.tools.base import Effect, Preview, ToolSpec
@@ -118,3 +120,11 @@ def _imported(module: Any) -> set[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
     return found
+
+
+def test_it_offers_no_text_that_is_longer_than_a_call_may_be(spec: ToolSpec) -> None:
+    offered = json.dumps(spec.parameters)
+
+    longest = [int(found) for found in re.findall(r'"maxLength": (\d+)', offered)]
+
+    assert max(longest, default=0) < MAX_ARGUMENTS
