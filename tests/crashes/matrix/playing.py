@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 from tests.crashes.matrix import points, site
-from tests.crashes.matrix.roles import Roles
+from tests.crashes.matrix.roles import Killer
 from tests.crashes.matrix.tally import Tally
 from tests.support.outside.servers import Outside
 from tests.support.postgres import Server
@@ -29,11 +29,11 @@ def play(
         at_points = points.Points(children, outside, chance, tally)
         at_points.kill(kills - _of_roles(kills, server))
     with site.installed(folder / "site", template, outside, chance, server) as made:
-        roles = Roles(made, chance, tally)
-        roles.kill(kills - tally.kills)
-        roles.finish()
+        killer = Killer(made, chance, tally)
+        killer.kill(kills - tally.kills)
+        killer.finish()
 
 
 def _of_roles(kills: int, server: Server | None) -> int:
-    roles = 12 if server else 10
+    roles = 12 if server else 10  # freezes are no kills
     return min(roles * EACH_ROLE, kills // 3)

@@ -32,8 +32,8 @@ FREEZES = ("driver, frozen past its lease", "whole tree, frozen past its leases"
 Standing = dict[UUID, int]
 
 
-class Roles:
-    """Kills what it is told to and waits until everything goes on."""
+class Killer:
+    """Kills each role in turn, and waits after each until everything goes on."""
 
     def __init__(self, site: Site, chance: random.Random, tally: Tally) -> None:
         self._site = site
@@ -41,7 +41,7 @@ class Roles:
         self._tally = tally
         self._victims = Victims(site, chance)
 
-    def all(self) -> dict[str, Callable[[], None]]:
+    def roles(self) -> dict[str, Callable[[], None]]:
         victims = self._victims
         roles: dict[str, Callable[[], None]] = {
             "driver, busy": lambda: _kill(victims.driver()),
@@ -69,7 +69,7 @@ class Roles:
         """So many kills, each role in turn in random order. Freezes come on top, where
         the kills are enough for a whole turn."""
         wanted = self._tally.kills + number
-        roles = list(self.all())
+        roles = list(self.roles())
         if number < len(roles):
             roles = [role for role in roles if role not in FREEZES]
         for role in self._in_turn(roles):
@@ -93,7 +93,7 @@ class Roles:
             row.seen["runs held"] += len(standing)
             row.seen["acts under way"] += _under_way()
             began = time.monotonic()
-            self.all()[role]()
+            self.roles()[role]()
             row.kills += role not in FREEZES
             self._wait_for(standing)
             row.back_s.append(time.monotonic() - began)
