@@ -23,7 +23,7 @@ from runs.facts import subject
 from runs.following import finish, go_on, park
 from runs.held import Held, delta_of, load, load_all, result_of, settled, take
 from runs.models import Effect
-from runs.records import RESTORE, Delta
+from runs.records import RESTORE, Delta, started
 from runs.repeating import doubted, to_repeat, wait
 from runs.results import Recorded
 from runs.states import EffectStatus, ParkReason, RunState, StepStatus
@@ -94,7 +94,8 @@ def begin(held: Held, work: Work) -> Work | Rest:
         return _skip(held, step, "changed", words, {"changed": changed})
     if _over_budget(held, step):
         return _skip(held, step, "budget", "The budget was reached before it ran.")
-    stands = recording.start_effect(held.fence, _effect(held, step))
+    effect = started(held.run, step, held.owner, clock.now())
+    stands = recording.start_effect(held.fence, effect)
     return _allowed_by(stands, held, work)
 
 
@@ -241,22 +242,6 @@ def _skip(
     result = result_of(step, recorded, Outcome(step.number, None, None, now, 0))
     take(held, step, recorded, 0)
     return go_on(held, result, now)
-
-
-def _effect(held: Held, step: StepValue) -> Effect:
-    request = step.request or {}
-    return Effect(
-        key=request["key"],
-        root_id=held.run.root_id or held.run_id,
-        run_id=held.run_id,
-        step_number=step.number,
-        tool=step.name,
-        arguments_digest=request["seal"]["arguments"],
-        occurrence=request["occurrence"],
-        status=EffectStatus.STARTED.value,
-        owner=held.owner,
-        started_at=clock.now(),
-    )
 
 
 def _allowed_by(stands: Effect, held: Held, work: Work) -> Work:

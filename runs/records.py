@@ -13,7 +13,7 @@ from django.db.models import F
 
 from runs.canonical import Json
 from runs.facts import NewStep
-from runs.models import Run
+from runs.models import Effect, Run, Step
 from runs.states import EffectStatus, RunState, StepKind, StepStatus
 from runs.values import Park, StepValue
 
@@ -112,6 +112,23 @@ def planned(new: NewStep, number: int, now: datetime) -> Planned:
         plan_item=new.plan_item,
         reserved_tokens=new.reservation.tokens,
         reserved_cost=new.reservation.money,
+    )
+
+
+def started(run: Run, step: StepValue | Step, owner: str, now: datetime) -> Effect:
+    """The ledger's row of the irreversible call that a step begins; not saved."""
+    request: Any = step.request
+    return Effect(
+        key=request["key"],
+        root_id=run.root_id or run.pk,
+        run_id=run.pk,
+        step_number=step.number,
+        tool=step.name,
+        arguments_digest=request["seal"]["arguments"],
+        occurrence=request["occurrence"],
+        status=EffectStatus.STARTED.value,
+        owner=owner,
+        started_at=now,
     )
 
 

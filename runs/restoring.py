@@ -14,7 +14,7 @@ from uuid import UUID
 from agentops import clock
 from runs import leases, points, recording
 from runs.models import Driver, Effect, Run, Step
-from runs.records import RESTORE, Fence
+from runs.records import RESTORE, Fence, started
 from runs.states import EffectStatus, RunState, StepStatus
 
 WARNING = "A backup was restored: this may have been decided and carried out since."
@@ -55,21 +55,8 @@ def mark(run_id: UUID) -> bool:
         return False
     if Effect.objects.filter(key=request["key"], status=EffectStatus.DONE).exists():
         return False  # the ledger answers, nothing is done
-    recording.start_effect(
-        Fence(run.pk, run.sequence),
-        Effect(
-            key=request["key"],
-            root_id=run.root_id or run.pk,
-            run_id=run.pk,
-            step_number=step.number,
-            tool=step.name,
-            arguments_digest=request["seal"]["arguments"],
-            occurrence=request["occurrence"],
-            status=EffectStatus.STARTED.value,
-            owner=RESTORE,
-            started_at=now,
-        ),
-    )
+    effect = started(run, step, RESTORE, now)
+    recording.start_effect(Fence(run.pk, run.sequence), effect)
     return True
 
 
