@@ -119,4 +119,6 @@ class ProfileAdmin(SeenOnly):
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> Profile | None:
         """By the person's number; Django lets one through that no database can hold."""
-        return super().get_object(request, str(number(object_id)), from_field)
+        pk = str(number(object_id))
+        found: Profile | None = super().get_object(request, pk, from_field)
+        return found

@@ -27,7 +27,7 @@ from runs.admin_forms import (
     PriceForm,
     ToolForm,
 )
-from runs.admin_pages import NoWrites, SeenOnly, Shown
+from runs.admin_pages import Findable, NoWrites, SeenOnly, Shown
 from runs.agents import publish
 from runs.canonical import shorten
 from runs.models import (
@@ -73,7 +73,7 @@ class VersionInline(NoWrites, admin.TabularInline):
         return version.digest[:12]
 
 
-class Choosing(admin.ModelAdmin):
+class Choosing(Findable):
     """With fields that choose among rows."""
 
     def formfield_for_manytomany(self, *args: Any, **kwargs: Any) -> Any:
@@ -187,7 +187,7 @@ class AgentVersionAdmin(SeenOnly):
 
 
 @admin.register(Tool)
-class ToolAdmin(admin.ModelAdmin):
+class ToolAdmin(Findable):
     """A row per tool there is; what is set here holds for all agents, at once."""
 
     form = ToolForm
@@ -280,7 +280,7 @@ class GuidanceAdmin(Shown):
 
 
 @admin.register(Price)
-class PriceAdmin(admin.ModelAdmin):
+class PriceAdmin(Findable):
     form = PriceForm
     list_display = ("model", "input", "cached", "output", "updated_at")
     search_fields = ("model",)

@@ -24,7 +24,17 @@ class NoWrites:
         return False
 
 
-class Shown(admin.ModelAdmin):
+class Findable(admin.ModelAdmin):
+    """Rows whose page is found even if an address names no field to find it by."""
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> Any:
+        """With `?_to_field=` Django looks for a field of no name."""
+        return super().get_object(request, object_id, from_field or None)
+
+
+class Shown(Findable):
     """Lists show by its number what is not to be seen in a text from outside."""
 
     def changelist_view(self, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -212,6 +212,17 @@ def test_json_that_nobody_can_read_is_refused(signed_in, text):
     assert "grants" in _errors(response)
 
 
+@pytest.mark.parametrize("page", ["change", "delete"])
+def test_an_address_that_names_no_field_is_as_good_as_one_that_says_nothing(
+    admin_client, page
+):
+    price = Price.objects.create(model="local", input=0, output=0)
+
+    answer = admin_client.get(url(Price, page, price.pk) + "?_to_field=")
+
+    assert answer.status_code == 200
+
+
 def test_a_group_of_a_number_beyond_all_is_refused(signed_in):
     response = signed_in.post(url(Agent, "add"), agent_form(deciders=["9" * 40]))
 
