@@ -14,7 +14,7 @@ are nearly all, are only searched and come back as they are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -126,13 +126,22 @@ def _walk(value: Any, values: Sequence[str], rules: Sequence[Rule]) -> Any:
     if isinstance(value, str):
         return _hidden(value, values, rules)
     if isinstance(value, Mapping):
+        names = _apart(_hidden(name, values, rules) for name in value)
         return {
-            _hidden(name, values, rules): _field(name, inner, values, rules)
-            for name, inner in value.items()
+            shown: _field(name, inner, values, rules)
+            for shown, (name, inner) in zip(names, value.items(), strict=True)
         }
     if isinstance(value, list | tuple):
         return [_walk(inner, values, rules) for inner in value]
     return value
+
+
+def _apart(names: Iterable[str]) -> Iterator[str]:
+    """Fields whose names look alike once something in them is hidden stay two."""
+    seen: Counter[str] = Counter()
+    for name in names:
+        seen[name] += 1
+        yield name if seen[name] == 1 else f"{name} ({seen[name]})"
 
 
 def _field(name: str, inner: Any, values: Sequence[str], rules: Sequence[Rule]) -> Any:

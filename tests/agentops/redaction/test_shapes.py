@@ -85,6 +85,12 @@ def test_a_field_whose_name_says_so_needs_no_shape_of_its_own():
     }
 
 
+def test_fields_whose_names_are_hidden_alike_stay_two():
+    found = hide_in({SHAPES["openai"]: 1, SHAPES["anthropic"]: 2, "a": 3})
+
+    assert found == {"[hidden: an API key]": 1, "[hidden: an API key] (2)": 2, "a": 3}
+
+
 @pytest.mark.parametrize(
     "name", ["password", "api_key", "Client-Secret", "refreshToken", "mail.password"]
 )
