@@ -28,6 +28,8 @@ from runs.tools.choices import Choices, problems
 CONTEXT = "context"
 PLAN_ITEM = "plan_item"
 MOST_WORDS = 4_000
+MAX_TEXT = 90_000
+"""Characters of the longest text in a call: it fits into `canonical.MAX_ARGUMENTS`."""
 
 
 class Effect(StrEnum):

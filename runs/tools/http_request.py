@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt
 
 from runs.canonical import Json, dumps, shorten
 from runs.errors import InvalidCall, NotSent, TimedOut, Transient
-from runs.tools.base import Arguments, Context, Effect, Preview, tool
+from runs.tools.base import MAX_TEXT, Arguments, Context, Effect, Preview, tool
 from runs.tools.choices import Choices
 from runs.tools.http_client import Reply, Request, exchange
 from runs.tools.http_policy import MAX_URL, Policy, Target, parse
@@ -23,7 +23,6 @@ from runs.tools.sockets import Address
 
 READING = {"GET", "HEAD"}
 MAX_REDIRECTS = 5
-MAX_BODY = 90_000  # what fits into the arguments of a call (canonical.MAX_ARGUMENTS)
 MAX_RESULT_BYTES = 1_000_000
 _REDIRECTS = {301, 302, 303, 307, 308}
 _LATER = {429, 502, 503, 504}
@@ -70,7 +69,7 @@ Url = Annotated[
     AfterValidator(_url),
 ]
 Headers = Annotated[dict[str, str], Field(max_length=30), AfterValidator(_header_lines)]
-Body = Annotated[str, Field(max_length=MAX_BODY)] | dict[str, Json] | list[Json] | None
+Body = Annotated[str, Field(max_length=MAX_TEXT)] | dict[str, Json] | list[Json] | None
 
 
 def _effect(arguments: Arguments) -> Effect:

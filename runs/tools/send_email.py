@@ -29,6 +29,7 @@ from runs.canonical import Json, shorten
 from runs.errors import Fatal, InvalidCall
 from runs.tools import smtp
 from runs.tools.base import (
+    MAX_TEXT,
     Arguments,
     Context,
     Effect,
@@ -41,7 +42,6 @@ from runs.tools.choices import Choices
 
 SMTP_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
 MAX_RECIPIENTS = 50
-MAX_BODY = 90_000  # what fits into the arguments of a call (canonical.MAX_ARGUMENTS)
 # The last of them turn the direction of what a person reads.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _ENCODED = re.compile(r"=\?[^?\s]*\?[bq]\?", re.IGNORECASE)
@@ -102,7 +102,7 @@ Copies = Annotated[
     list[Address], Field(max_length=MAX_RECIPIENTS), BeforeValidator(_listed)
 ]
 Subject = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_subject)]
-Body = Annotated[str, Field(min_length=1, max_length=MAX_BODY)]
+Body = Annotated[str, Field(min_length=1, max_length=MAX_TEXT)]
 
 
 def _describe(arguments: Arguments) -> str:
