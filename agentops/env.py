@@ -18,6 +18,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 T = TypeVar("T")
 
+MOST = 1e9
+"""Thirty years of seconds: a moment so far ahead is still one that can be written."""
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 
@@ -55,11 +57,14 @@ def integer(name: str, default: int, *, minimum: int = 0) -> int:
 
 
 def number(name: str, default: float, *, above_zero: bool = False) -> float:
+    """At most `MOST`, since nearly all of them are seconds."""
     raw = text(name)
     value = _parse(name, raw, float, "a number") if raw else default
     if not isfinite(value) or value < 0 or (above_zero and value == 0):
         bound = "a number above 0" if above_zero else "a number of at least 0"
         raise _wrong(name, bound, raw)
+    if value > MOST:
+        raise _wrong(name, f"a number of at most {MOST:,.0f}", raw)
     return value
 
 

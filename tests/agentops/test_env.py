@@ -49,6 +49,7 @@ def test_a_flag_is_off(given, word):
         (lambda: env.number(NAME, 1.0), "soon"),
         (lambda: env.number(NAME, 1.0), "nan"),
         (lambda: env.number(NAME, 1.0), "inf"),
+        (lambda: env.number(NAME, 1.0), "1e12"),
         (lambda: env.number(NAME, 1.0, above_zero=True), "0"),
         (lambda: env.share(NAME, 0.5), "1.1"),
         (lambda: env.money(NAME, Decimal(1)), "-1"),
