@@ -138,7 +138,13 @@ CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
         "OPTIONS": {"MAX_ENTRIES": 3000},
-    }
+    },
+    # Rows of the inbox as they look now, for some seconds.
+    "rows": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "rows",
+        "OPTIONS": {"MAX_ENTRIES": 1000},
+    },
 }
 
 # People

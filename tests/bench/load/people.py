@@ -28,6 +28,7 @@ ARRIVE_S = 30.0
 NAME = re.compile(r'id="item-([0-9a-f-]{36})"')
 RUN = re.compile(r'href="/runs/([0-9a-f-]{36})/"')
 WELL = {200, 204, 286, 302}
+MARK = re.compile(r'name="mark" value="([^"]*)"')
 FIRST_ROWS = 20
 HELD = "You hold this"
 HASTY = 0.2
@@ -57,7 +58,10 @@ class Person(threading.Thread):
         self.chance = random.Random(seed)
         self._until = until
         self._password = password
-        self._client = httpx2.Client(base_url=url, timeout=30)
+        # The server closes a connection after 2 s without use: as browsers do, none is
+        # used again that may be closed at this moment.
+        limits = httpx2.Limits(keepalive_expiry=1.0)
+        self._client = httpx2.Client(base_url=url, timeout=30, limits=limits)
 
     def run(self) -> None:
         try:
@@ -90,12 +94,13 @@ class Person(threading.Thread):
             time.sleep(max(0.0, following - now))
             for each, at in due.items():
                 if at <= time.monotonic() < ends:
-                    self._poll(each.poll)
+                    self._poll(each)
                     due[each] = time.monotonic() + each.every_s
 
-    def _poll(self, poll: Poll) -> None:
-        method = "GET" if poll.sent is None else "POST"
-        self._ask("poll", method, poll.address, poll.sent, is_htmx=True)
+    def _poll(self, each: _Each) -> None:
+        method = "GET" if each.sent is None else "POST"
+        found = self._ask("poll", method, each.address, each.sent, is_htmx=True)
+        each.take(found.text)
 
     def _ask(
         self,
@@ -130,11 +135,15 @@ class Person(threading.Thread):
 
 
 class _Each:
-    """A poll as a key: two of the same are two."""
+    """A poll under way: what the page sends is what it was last answered."""
 
     def __init__(self, poll: Poll) -> None:
-        self.poll = poll
-        self.every_s = poll.every_s
+        self.address, self.every_s, self.sent = poll.address, poll.every_s, poll.sent
+
+    def take(self, page: str) -> None:
+        if self.sent and (mark := MARK.search(page)):
+            kept = [(name, value) for name, value in self.sent if name != "mark"]
+            self.sent = [*kept, ("mark", mark[1])]
 
 
 PULSE = Poll("/pulse/", 15)
@@ -145,8 +154,10 @@ class Operator(Person):
 
     def visit(self) -> None:
         page = self.get("inbox", "/reviews/" + self.chance.choice(LISTS))
-        self.think([PULSE, *_rows(page)])
         items = NAME.findall(page)[:FIRST_ROWS]
+        if items:  # the first one stands beside the list
+            self.get("pane", f"/reviews/{items[0]}/pane/")
+        self.think([PULSE, *_rows(page)])
         if items and not self.is_over:
             self._decide_on(self.chance.choice(items))
 
@@ -213,7 +224,7 @@ class Submitter(Person):
 def _rows(page: str) -> list[Poll]:
     token = next((f for form in Forms(page).found for f in _token(form)), None)
     ids = [("id", one) for one in NAME.findall(page)]
-    mark = re.search(r'name="mark" value="([^"]*)"', page)
+    mark = MARK.search(page)
     sent = [*ids, ("mark", mark[1] if mark else "")]
     return [Poll("/reviews/rows/", 4, [*sent, token] if token else sent)]
 

@@ -27,6 +27,11 @@ class Part:
     cores: float
 
     @property
+    def is_ours(self) -> bool:
+        """PostgreSQL fills its shared buffers with the rows of the runs, up to a size."""
+        return self.name != "PostgreSQL"
+
+    @property
     def first_mb(self) -> float:
         """The middle of the second quarter: what start and warming take is over."""
         return self._middle(0.25, 0.5)
