@@ -7,7 +7,7 @@ LOCKS := requirements/base.txt requirements/dev.txt
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
 # Workers of the test run; 0 runs in one process.
-JOBS ?= 2
+JOBS ?= 3
 ARGS ?=
 # Of `make fuzz`: how long, and on which database (sqlite or postgres).
 MINUTES ?= 10

@@ -16,13 +16,14 @@ from pydantic import ValidationError
 
 from runs.classify import named, told
 from runs.errors import Fatal, InvalidCall, StepError
-from runs.tools.threads import Crowded, LeftAlone, call_within
+from runs.tools.threads import Crowded, LeftAlone, NotBegun, call_within
 
 logger = logging.getLogger(__name__)
 
 ANSWER_S = 5.0
-HASTE_S = 0.25
-"""For a tool that let us wait in vain in the last `LATELY_S`."""
+HASTE_S = 1.0
+"""For a tool that let us wait in vain in the last `LATELY_S`: long enough for a healthy
+answer on a host that is busy, since a late one parks the run."""
 LATELY_S = 600.0
 
 T = TypeVar("T")
@@ -62,8 +63,9 @@ def _in_time(name: str, answer: Callable[[], T]) -> T:
             most_left=1,
             interrupts=True,
         )
-    except LeftAlone:
-        _hung_at[name] = time.monotonic()
+    except LeftAlone as late:
+        if not isinstance(late, NotBegun):  # the host was busy, not the tool
+            _hung_at[name] = time.monotonic()
         raise Fatal(f"no answer within {patience:g} s") from None
     except Crowded:
         raise Fatal("an earlier answer has not come yet") from None
