@@ -19,7 +19,13 @@ def keep_what_migrations_made() -> None:
     made = connection.creation.serialize_db_to_string()
 
     def teardown(self: Any) -> None:
-        call_command("flush", interactive=False, inhibit_post_migrate=True, verbosity=0)
+        call_command(
+            "flush",
+            interactive=False,
+            inhibit_post_migrate=True,
+            reset_sequences=False,  # what is put back keeps its numbers
+            verbosity=0,
+        )
         connection.creation.deserialize_db_from_string(made)
 
     # On the classes: a thread with an event loop has a connection object of its own.

@@ -29,6 +29,7 @@ from tests.support.project import LiveProject, model_at
 PASSWORD = "let me in, please"
 MOST_LOOKUPS = 60
 FEED_S = 1.0
+WORKER_NICE = 5
 WEB = ("--workers", "3", "--threads", "8", "--worker-class", "gthread")
 RESTS = {state.value for state in FINAL} | {RunState.AWAITING_HUMAN.value}
 
@@ -60,6 +61,8 @@ def installed(folder: Path, operators: int, submitters: int) -> Iterator[Site]:
                 _people(operators, submitters)
                 project.start_web(options=WEB)
                 project.start_worker()
+                for process in project.tree("worker"):
+                    process.nice(WORKER_NICE)
                 yield Site(project, model, outside, server)
             finally:
                 project.stop()
