@@ -52,10 +52,18 @@ class Site:
         self.server = server
 
     def load(self, number: int) -> None:
-        """Start runs until so many are on their way."""
+        """Start runs until so many are on their way, once the database takes them."""
+        wait_until(
+            lambda: bearing(lambda: self._loaded(number)),
+            timeout_s=LONG_S,
+            what="a database that takes runs",
+        )
+
+    def _loaded(self, number: int) -> bool:
         agent, asker = Agent.objects.get(), User.objects.get(username="asker")
         for _ in range(number - len(unfinished())):
             start(agent=agent, by=asker, task="Post a letter.")
+        return True
 
     def rest(self) -> None:
         """Let all runs end, and nobody give another task for now."""
