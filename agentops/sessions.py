@@ -7,7 +7,6 @@ out (`agentops.throttle`), and what they typed is not sent by who comes after th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -19,8 +18,8 @@ from django.http import HttpRequest, HttpResponse
 
 from agentops import clock
 from agentops.conf import product
+from agentops.middleware import Answer
 
-Answer = Callable[[HttpRequest], HttpResponse]
 BEGAN, USED, AFTER_ANOTHER = "began", "used", "after another"
 LAST = f"{settings.COOKIE_PREFIX}agentops_last"
 LAST_KEPT_S = 90 * 86_400

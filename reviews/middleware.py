@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
+from agentops.middleware import Answer
 from reviews import profile
-
-Answer = Callable[[HttpRequest], HttpResponse]
 
 
 def in_their_time(get_response: Answer) -> Answer:
