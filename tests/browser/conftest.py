@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
 
 from tests.browser.stage import Stage, staged
 from tests.support.project import LiveProject
+
+Stages = Callable[..., AbstractContextManager[Stage]]
 
 ENV = {
     "AGENTOPS_DEMO": "1",
@@ -32,24 +35,26 @@ def project(project_stage: Stage) -> Iterator[LiveProject]:
 
 
 @pytest.fixture(scope="module")
-def desk_stage(
-    tmp_path_factory: Any, migrated_database: str, django_db_blocker: Any
-) -> Iterator[Stage]:
-    folder = tmp_path_factory.mktemp("desk")
-    with (
-        django_db_blocker.unblock(),
-        staged(folder, migrated_database, ENV, worker=False) as stage,
-    ):
+def desk_stage(stages: Stages) -> Iterator[Stage]:
+    with stages(worker=False) as stage:
         yield stage
 
 
 @pytest.fixture(scope="module")
-def project_stage(
+def project_stage(stages: Stages) -> Iterator[Stage]:
+    with stages(worker=True) as stage:
+        yield stage
+
+
+@pytest.fixture(scope="module")
+def stages(
     tmp_path_factory: Any, migrated_database: str, django_db_blocker: Any
-) -> Iterator[Stage]:
-    folder = tmp_path_factory.mktemp("project")
-    with (
-        django_db_blocker.unblock(),
-        staged(folder, migrated_database, ENV, worker=True) as stage,
-    ):
+) -> Iterator[Stages]:
+    """Call it for a stage; the database is open to the module meanwhile."""
+
+    def stage(*, worker: bool) -> AbstractContextManager[Stage]:
+        folder = tmp_path_factory.mktemp("stage")
+        return staged(folder, migrated_database, ENV, worker=worker)
+
+    with django_db_blocker.unblock():
         yield stage
