@@ -30,6 +30,20 @@ def looks_random(text: str) -> bool:
     return any(c.isdigit() for c in text) and any(c.isalpha() for c in text)
 
 
+_SLUG = re.compile(
+    r"[a-z]{2,6}(?:[-_]"
+    r"(?:[A-Za-z][a-z]{0,14}[0-9]{0,4}|[0-9]{1,8}(?:[a-z]{1,2}[0-9]{0,2})?)){3,}+"
+)
+
+
+def looks_like_a_key(text: str) -> bool:
+    """Random, and no row of words and numbers as pages are named: `sk-telecom-2024-q3`.
+
+    A part of a key has capitals within, or turns from letters to digits and back.
+    """
+    return looks_random(text) and not _SLUG.fullmatch(text.strip("-_"))
+
+
 @dataclass(frozen=True)
 class Rule:
     """What its pattern's group `secret` matches is hidden if it `is_one`.
@@ -57,27 +71,13 @@ class Rule:
 # an address or JSON writes for a blank or an end of line.
 _BEGIN = r"(?:(?<![A-Za-z0-9_-])|(?<=%[0-9A-Fa-f]{2})|(?<=\\[nrt]))"
 
-_NAMES = {
-    PASSWORD: (r"passw(?:or)?d|passphrase|pwd", ("passw", "passphrase", "pwd")),
-    API_KEY: (
-        r"(?:api|secret|access|account|shared|private)[-_ ]?(?:access[-_ ]?)?key",
-        ("key",),
-    ),
-    TOKEN: (
-        r"(?:access|auth|api|bot|refresh|session|bearer|secret)[-_ ]?token",
-        ("token",),
-    ),
-    SECRET: (r"(?:client|app|consumer|shared)?[-_ ]?secret", ("secret",)),
-}
-_FIELDS = {
-    kind: re.compile(rf"(?:.*(?:[^A-Za-z0-9]|[a-z]))?(?i:{names})", re.DOTALL)
-    for kind, (names, _) in _NAMES.items()
-}
 _SIGNED = (
     r"x-amz-signature|x-amz-security-token|x-goog-signature|signature|sig"
     r"|access_token|api_?key|client_secret"
 )
 SHORTEST = 8
+LONG = 20
+"""The least of a key that is known by the name of an account alone."""
 _HEAD = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _FOOT = r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 
@@ -96,32 +96,79 @@ def _is_value(secret: str) -> bool:
     return secret[0] not in "/$~%{" and "://" not in secret and looks_random(secret)
 
 
+def _is_account_key(secret: str) -> bool:
+    """Books have accounts with keys, too: `4711-EUR`. The key of a store is long."""
+    return len(secret) >= LONG and _is_value(secret)
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name that says of what stands behind it that it is a secret."""
+
+    kind: str
+    words: tuple[str, ...]
+    pattern: str
+    is_one: Callable[[str], bool] = _is_value
+
+    def field(self) -> re.Pattern[str]:
+        """The whole name of a field that ends so."""
+        begin = r"(?:.*(?:[^A-Za-z0-9]|[a-z]))?"
+        return re.compile(rf"{begin}(?i:{self.pattern})", re.DOTALL)
+
+
+_NAMES = (
+    Name(
+        PASSWORD,
+        ("passw", "passphrase", "pwd"),
+        r"passw(?:or)?d|passphrase|pwd",
+    ),
+    Name(
+        API_KEY,
+        ("key",),
+        r"(?:api|secret|access|shared|private)[-_ ]?(?:access[-_ ]?)?key",
+    ),
+    Name(
+        API_KEY,
+        ("key",),
+        r"account[-_ ]?(?:access[-_ ]?)?key",
+        _is_account_key,
+    ),
+    Name(
+        TOKEN,
+        ("token",),
+        r"(?:access|auth|api|bot|refresh|session|bearer|secret)[-_ ]?token",
+    ),
+    Name(SECRET, ("secret",), r"(?:client|app|consumer|shared)?[-_ ]?secret"),
+)
+_FIELDS = [(name, name.field()) for name in _NAMES]
+
+
 def in_field(name: str, text: str) -> str:
     """The kind of a field's text whose name says that it is a secret, else "".
 
     Only what looks random: a form that says "password: required" is none.
     """
-    if len(text) < SHORTEST or " " in text or not _is_value(text):
+    if len(text) < SHORTEST or " " in text:
         return ""
     short = name[-100:]
-    return next((k for k, names in _FIELDS.items() if names.fullmatch(short)), "")
+    found = (known for known, field in _FIELDS if field.fullmatch(short))
+    return next((known.kind for known in found if known.is_one(text)), "")
 
 
 def _keys(gate: str, words: tuple[str, ...], *patterns: str) -> Rule:
     """Keys that tell by how they begin what they are."""
     pattern = re.compile(rf"{_BEGIN}(?P<secret>{'|'.join(patterns)})")
-    return Rule(API_KEY, words, pattern, looks_random, gate=gate)
+    return Rule(API_KEY, words, pattern, looks_like_a_key, gate=gate)
 
 
-def _named(kind: str) -> Rule:
+def _named(name: Name) -> Rule:
     """What stands behind a name that says what it is: `api_key = …`."""
-    names, words = _NAMES[kind]
     pattern = re.compile(
-        rf"(?:(?<![A-Za-z0-9])|(?<=[a-z])(?=[A-Z]))(?i:{names})"
+        rf"(?:(?<![A-Za-z0-9])|(?<=[a-z])(?=[A-Z]))(?i:{name.pattern})"
         r"[\"'\\]{0,4}\s{0,3}(?:=>|[:=])\s{0,3}[\"'\\]{0,4}"
         rf"(?P<secret>[^\s\"'\\,;&<>\[\](){{}}]{{{SHORTEST},300}})"
     )
-    return Rule(kind, words, pattern, _is_value, any_case=True)
+    return Rule(name.kind, name.words, pattern, name.is_one, any_case=True)
 
 
 RULES: tuple[Rule, ...] = (

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import base64
+import string
 import time
 import uuid
+from random import Random  # noqa: TID251 -- many keys, the same each time
 
 import pytest
 
 from agentops.redaction import has_placeholder, hide, hide_in
+from agentops.redaction.shapes import looks_random
 from tests.support.canaries import LETTERS, SHAPES, WITHIN
 
 pytestmark = pytest.mark.once
@@ -36,6 +39,11 @@ ORDINARY = {
     "key as a word": "-----BEGIN PRIVATE KEY----- is how such a file begins.",
     "plan": "1. Read the API key's owner. 2. Ask them: is the secret rotated?",
     "version": "openai==3.57.0 AKIA ASIA2026 eyJ xoxo- basic authentication=on",
+    "addresses": "https://news.example/sk-telecom-2024-annual-report and /sk-learn-py39-"
+    "2024-guide.html, https://x.example/pypi-mirror-set-up-in-2024 xai-grok-3-mini-fast"
+    " https://x.example/a/sk-Hynix-2024q3-Results/?page=2",
+    "account keys": "Account key: 4711-EUR-2024; account_key=DE12-0815; Account key"
+    ' 0815, "accountKey": "4711-BERLIN"',
     "German": "Kennwort vergessen? Passwort: ändern. Geheimnis: keines.",
 }
 
@@ -91,6 +99,38 @@ def test_fields_whose_names_are_hidden_alike_stay_two():
     assert found == {"[hidden: an API key]": 1, "[hidden: an API key] (2)": 2, "a": 3}
 
 
+def test_the_key_of_an_account_is_one_if_it_is_long():
+    key, book = LETTERS * 3 + "ab==", "4711-EUR-2024"
+
+    found = hide_in({"accountKey": key, "account_key": book, "a": f"AccountKey={key};"})
+
+    assert found == {
+        "accountKey": "[hidden: an API key]",
+        "account_key": book,
+        "a": "AccountKey=[hidden: an API key];",
+    }
+
+
+ALPHABETS = [
+    string.ascii_letters + string.digits + "-_",
+    string.ascii_lowercase + string.digits,
+    "0123456789abcdef",
+]
+
+
+@pytest.mark.parametrize("alphabet", ALPHABETS)
+@pytest.mark.parametrize(
+    "head", ["sk-", "sk-proj-", "sk-or-v1-", "sk-ant-api03-", "xai-", "glpat-", "pypi-"]
+)
+def test_no_key_is_taken_for_the_name_of_a_page(head, alphabet):
+    rng = Random(7)  # noqa: S311
+    keys = [head + "".join(rng.choices(alphabet, k=24)) for _ in range(500)]
+
+    left = [key for key in keys if looks_random(key) and hide(f"/{key}") == f"/{key}"]
+
+    assert left == []
+
+
 @pytest.mark.parametrize(
     "name", ["password", "api_key", "Client-Secret", "refreshToken", "mail.password"]
 )
@@ -120,6 +160,7 @@ HOSTILE = {
     "parts of names": "api_",
     "one long word": "A",
     "underscores": "a_",
+    "pages": "sk-a1-",
     "hooks": "hooks.slack.com/services/",
 }
 
