@@ -1,13 +1,11 @@
-"""Any exception as what happens next, the wait before another try, and redaction.
+"""Any exception as what happens next, the wait before another try, and its words.
 
-`classify` goes by type, never by words. `redact` takes out more than is taken out of
-other texts (`agentops.redaction`): endpoints quote keys cut short or starred out, and
-nothing is lost with a digest. Every error text that is stored or shown passes it once.
+`classify` goes by type, never by words. Every error text that is stored or shown passes
+`told` once.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Protocol
 
@@ -17,32 +15,10 @@ from agentops import redaction
 from runs.canonical import QUOTE, clean_text, shorten
 from runs.errors import Fatal, InvalidCall, StepError, Transient
 
-HIDDEN = "[hidden]"
 MAX_DOUBLINGS = 32
 
 DATABASE_MODULES = ("psycopg", "django.db", "sqlite3")
 DATABASE_NAMES = frozenset({"OperationalError", "InterfaceError"})
-
-_SECRETS = re.compile(
-    r"""
-    \b(?:sk|pk|rk|gsk|xai|nvapi|hf|glpat|ghp|gho|ghs|ghu|github_pat|npm)[-_]
-        [A-Za-z0-9*._-]{6,}
-    | \bxox[a-z]-[A-Za-z0-9-]{8,}
-    | \b(?:AKIA|ASIA)[A-Z0-9]{12,}
-    | \bAIza[A-Za-z0-9_-]{20,}
-    | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?
-    | -----BEGIN[A-Z ]*PRIVATE[ ]KEY-----.*?(?:-----END[A-Z ]*KEY-----|$)
-    | \b[0-9a-f]{32,}\b
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_BEARER = re.compile(r"\b(bearer|basic)\s+[A-Za-z0-9+/._~=-]{6,}", re.IGNORECASE)
-_NAMED = re.compile(
-    r"((?:api[-_ ]?key|access[-_ ]?token|secret|password|passwd|authorization)"
-    r"[\"']?(?:\s+provided)?\s*[:=]\s*[\"']?)[^\s\"',;&<>\[]{4,}",
-    re.IGNORECASE,
-)
-_LOGIN = re.compile(r"(://)[^/\s:@]*:[^/\s@]+@")
 
 
 class Rng(Protocol):
@@ -56,7 +32,7 @@ def classify(error: BaseException) -> StepError:
 
     A `StepError` passes as it is. What networks, files and databases raise is
     `Transient`, a pydantic `ValidationError` is `InvalidCall`, anything else is
-    `Fatal` with the class's name. Texts are cleaned, redacted and shortened.
+    `Fatal` with the class's name. Texts are cleaned, without secrets, and shortened.
     """
     if isinstance(error, StepError):
         return error
@@ -89,21 +65,13 @@ def backoff(
     return max(step, retry_after or 0.0) + step * rng.random()
 
 
-def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """The text without `secrets` and without anything that looks like one."""
-    for secret in secrets:
-        if len(secret) >= 4:
-            text = text.replace(secret, HIDDEN)
-    text = redaction.hide(text)
-    text = _LOGIN.sub(rf"\1{HIDDEN}@", text)
-    text = _BEARER.sub(rf"\1 {HIDDEN}", text)
-    text = _NAMED.sub(rf"\1{HIDDEN}", text)
-    return _SECRETS.sub(HIDDEN, text)
-
-
 def told(text: str, secrets: Iterable[str] = ()) -> str:
-    """An error's text as it may be stored: storable, redacted, at most 500 long."""
-    return shorten(redact(clean_text(text[: 20 * QUOTE]), secrets), QUOTE)
+    """An error's text as it may be stored: clean, without secrets, at most 500 long.
+
+    Without these `secrets`, too, in whatever shape.
+    """
+    whole = clean_text(text[: 20 * QUOTE])
+    return shorten(redaction.hide_quoted(whole, secrets), QUOTE)
 
 
 def named(error: BaseException) -> str:

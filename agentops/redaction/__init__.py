@@ -1,6 +1,7 @@
 """The one door by which secrets are taken out of texts, before anything keeps them.
 
     hide("use sk-proj-…")           → "use [hidden: an API key]"
+    hide_quoted("sk-…xyz is bad")   → "[hidden: a secret] is bad": in errors, which quote
     with counted() as hidden: …     what was taken out inside the block, by kind
 
 Two things are known: the values that this installation keeps secret (`values`), in
@@ -20,7 +21,8 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
-from agentops.redaction.shapes import RULES, Rule, in_field
+from agentops.redaction import quoted
+from agentops.redaction.shapes import RULES, SECRET, Rule, in_field
 from agentops.redaction.values import forget, known, learn
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "has_placeholder",
     "hide",
     "hide_in",
+    "hide_quoted",
     "in_words",
     "learn",
 ]
@@ -60,6 +63,19 @@ def in_words(hidden: Mapping[str, int]) -> str:
 def hide(text: str) -> str:
     """The text with a placeholder for every secret; itself where there is none."""
     return _hidden(text, *_wanted(text))
+
+
+def hide_quoted(text: str, sent: Iterable[str] = ()) -> str:
+    """An error's text without what was `sent`, and without what may be a part of a secret.
+
+    It takes out more than `hide`: see `quoted`.
+    """
+    for secret in sent:
+        if len(secret) >= quoted.SHORTEST and secret in text:
+            _tell(SECRET, text.count(secret))
+            text = text.replace(secret, _placeholder(SECRET))
+    values, rules = _wanted(text)
+    return _hidden(text, values, [*rules, *quoted.RULES])
 
 
 def hide_in(value: Any) -> Any:
