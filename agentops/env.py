@@ -2,8 +2,8 @@
 
 Each reader takes the variable's name and a default, and raises
 `ImproperlyConfigured` naming the variable, what was expected and what was
-found. A variable that is set to nothing counts as not set. `unknown()` tells of
-names that nobody has asked for.
+found; of an address, which may hold a password, not what was found. A variable that is
+set to nothing counts as not set. `unknown()` tells of names that nobody has asked for.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from math import isfinite
 from typing import TypeVar
+from zoneinfo import ZoneInfo
 
+import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 T = TypeVar("T")
@@ -23,6 +25,12 @@ MOST = 1e9
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 
+
+_DATABASES = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
+_DATABASE = (
+    "postgresql://user:password@host/name or sqlite:////path/file.sqlite3; in a password"
+    " everything but letters and digits is written as % and its code, / as %2F"
+)
 
 _asked: set[str] = set()
 
@@ -109,6 +117,27 @@ def choice(name: str, default: str, *, among: Sequence[str]) -> str:
     return value
 
 
+def database(name: str, default: str) -> str:
+    """The address of a database of a kind that this product runs on."""
+    value = text(name, default)
+    try:
+        engine = dj_database_url.parse(value)["ENGINE"]
+    except ValueError:
+        raise _unlike(name, _DATABASE) from None
+    if engine not in _DATABASES:
+        raise _unlike(name, _DATABASE)
+    return value
+
+
+def zone(name: str, default: str) -> str:
+    """The name of a time zone that is known here."""
+    value = text(name, default)
+    try:
+        return ZoneInfo(value).key
+    except (KeyError, ValueError, OSError):
+        raise _unlike(name, "the name of a time zone, such as Europe/Berlin") from None
+
+
 def _parse(name: str, raw: str, kind: Callable[[str], T], expected: str) -> T:
     try:
         return kind(raw)
@@ -118,3 +147,8 @@ def _parse(name: str, raw: str, kind: Callable[[str], T], expected: str) -> T:
 
 def _wrong(name: str, expected: str, found: str) -> ImproperlyConfigured:
     return ImproperlyConfigured(f"{name} must be {expected}, but it is {found!r}.")
+
+
+def _unlike(name: str, expected: str) -> ImproperlyConfigured:
+    """Without what was found, which may be a secret."""
+    return ImproperlyConfigured(f"{name} must be {expected}.")

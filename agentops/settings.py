@@ -87,7 +87,7 @@ TEMPLATES = [
 ]
 
 # Rows
-DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{VAR_DIR / 'agentops.sqlite3'}")
+DATABASE_URL = env.database("DATABASE_URL", f"sqlite:///{VAR_DIR / 'agentops.sqlite3'}")
 SQLITE_OPTIONS: dict[str, Any] = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
@@ -178,7 +178,7 @@ AXES_VERBOSE = False
 
 # Time and words
 LANGUAGE_CODE = "en-gb"
-TIME_ZONE = env.text("TIME_ZONE", "UTC")
+TIME_ZONE = env.zone("TIME_ZONE", "UTC")
 USE_TZ = True
 USE_I18N = False
 

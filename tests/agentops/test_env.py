@@ -67,6 +67,46 @@ def test_a_wrong_value_is_refused_with_its_name_and_what_was_found(
         reader()
 
 
+@pytest.mark.parametrize(
+    ("reader", "value"),
+    [
+        *[
+            (lambda: env.database(NAME, ""), url)
+            for url in (
+                "hunter22",
+                "postgres://ana:hunter/22@db/x",
+                "postgres://ana:hunter22@db:port/x",
+                "postgres://ana:hunter22\u2100@db/x",
+                "posgres://ana:hunter22@db/x",
+                "mysql://ana:hunter22@db/x",
+            )
+        ],
+        *[
+            (lambda: env.zone(NAME, "UTC"), zone)
+            for zone in ("hunter22", "../../hunter22", "/hunter22", "Europe", ".")
+        ],
+    ],
+)
+def test_a_wrong_address_or_zone_is_refused_without_what_was_found(
+    given, reader, value
+):
+    given(value)
+
+    with pytest.raises(ImproperlyConfigured, match=f"{NAME} must be ") as caught:
+        reader()
+
+    assert "hunter" not in str(caught.value)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_addresses_of_databases_and_time_zones_are_read(given):
+    given("postgresql://ana:a%2Fb@db.example:5433/agentops")
+
+    assert env.database(NAME, "").endswith("@db.example:5433/agentops")
+    assert env.database("AGENTOPS_TEST_OTHER", "sqlite:////a").endswith("/a")
+    assert env.zone("AGENTOPS_TEST_ZONE", "Europe/Berlin") == "Europe/Berlin"
+
+
 def test_right_values_are_read(given):
     given("0.25")
 

@@ -79,8 +79,27 @@ def test_https_brings_cookies_that_no_other_host_can_set():
 def test_a_wrong_variable_is_one_clear_sentence():
     done = manage("check", **PRODUCTION, AGENTOPS_LEASE_S="soon")
 
-    assert done.returncode != 0
-    assert "AGENTOPS_LEASE_S must be a number, but it is 'soon'." in done.stderr
+    assert done.returncode == 1
+    assert done.stderr == "AGENTOPS_LEASE_S must be a number, but it is 'soon'.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DATABASE_URL", "postgres://ana:hunter/22@db/agentops"),
+        ("DATABASE_URL", "posgres://ana:hunter22@db/agentops"),
+        ("DATABASE_URL", "mysql://ana:hunter22@db/agentops"),
+        ("TIME_ZONE", "Europe/hunter22"),
+    ],
+)
+@pytest.mark.parametrize("command", ["check", "worker"])
+def test_a_wrong_address_is_one_sentence_without_it(command, name, value):
+    done = manage(command, **{**PRODUCTION, name: value})
+
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"{name} must be ")
+    assert done.stderr.count("\n") == 1
+    assert "hunter" not in done.stdout + done.stderr
 
 
 def test_tools_of_apps_that_are_named_are_found(tmp_path):
