@@ -25,7 +25,6 @@ from reviews.stale import (
     fresh,
     lock_run,
     refuse_closed,
-    waits_unanswered,
 )
 from runs import timers
 from runs.errors import NotPermitted
@@ -73,7 +72,7 @@ def _expire(review_id: UUID, run_id: UUID) -> bool:
             )
         )
         if is_ours:
-            telling.closed(fresh(review_id), now)
+            telling.expired(fresh(review_id), now)
     if is_ours:
         with log.bound(run=run_id):
             logger.warning("nobody answered in time: review %s expired", review_id)
@@ -100,7 +99,7 @@ def ask_again(review_id: UUID, *, by: User) -> Review:
 
 
 def _reopen(review: Review, by: User) -> None:
-    if not waits_unanswered(review):
+    if not review.waits_unanswered:
         refuse_closed(review)
     now = clock.now()
     limits = deadlines.of(review.tool, Risk(review.risk), now)

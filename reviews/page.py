@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from agentops import clock
-from reviews import act, drafts, inbox, like, notes, rights, saved_views, stale, undo
+from reviews import act, drafts, inbox, like, notes, rights, saved_views, undo
 from reviews import why as reasons
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionForm, DecisionKind
@@ -126,7 +126,7 @@ def of(review: Review, user: User, *, is_whole: bool = False) -> dict[str, Any]:
     now = clock.now()
     row = inbox.row(review, user, now)
     is_open = review.status == ReviewStatus.OPEN.value
-    is_unanswered = stale.waits_unanswered(review)
+    is_unanswered = review.waits_unanswered
     is_waiting = is_open or is_unanswered
     blocked = rights.may_decide(user, review, is_seen=True) if is_waiting else ""
     question, options = reasons.question_of(review)

@@ -16,7 +16,6 @@ from reviews.models.review import ReviewStatus
 from runs import words
 from runs.errors import Stale
 from runs.models import Run
-from runs.states import RunState
 
 
 class StaleReview(Stale):
@@ -59,13 +58,6 @@ def standing(review: Review) -> Decision | None:
 def has_expired(review: Review, now: datetime) -> bool:
     """Is its time over? It may be open still, until the timer has closed it."""
     return review.expires_at is not None and review.expires_at <= now
-
-
-def waits_unanswered(review: Review) -> bool:
-    """It has expired, and its run waits with it still."""
-    run = review.run
-    is_here = run.state == RunState.AWAITING_HUMAN and run.sequence == review.sequence
-    return review.status == ReviewStatus.EXPIRED.value and is_here
 
 
 def expired_words(review: Review) -> str:

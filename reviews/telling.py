@@ -65,9 +65,22 @@ def closed(review: Review, at: datetime) -> None:
     whom = told.values_list("person", "channel", "address")
     rows = _rows(review, events.CLOSED, [Address(*one) for one in whom], next_at)
     earlier = rows_of.filter(event=events.CLOSED, created_at__lt=since)
-    pending = NotificationStatus.PENDING.value
-    earlier.update(status=pending, attempts=0, sent_at=None, next_at=next_at)
+    _send_again(earlier, next_at)
     _write(rows, at)
+
+
+def expired(review: Review, at: datetime) -> None:
+    """Nobody answered in time: all who were told of it hear that, and who asked.
+
+    After an item was asked again and expired once more, they are told so again.
+    """
+    closed(review, at)
+    to_decide = review.notifications.filter(event=events.OPENED)
+    known = to_decide.filter(person=review.run.submitter_id).exists()
+    asker = [] if known else _asker(review.run, [])
+    earlier = review.notifications.filter(event=events.EXPIRED)
+    _send_again(earlier, at)
+    _write(_rows(review, events.EXPIRED, asker, at), at)
 
 
 def ended(run: Run, change: RunChange) -> None:
@@ -103,8 +116,7 @@ def again(review: Review, at: datetime) -> None:
     for event in events.TO_DECIDE:
         told = review.notifications.filter(event=event)
         due_at = at if event == events.OPENED else events.moment(event, review)
-        pending = NotificationStatus.PENDING.value
-        told.update(status=pending, attempts=0, error="", sent_at=None, next_at=due_at)
+        _send_again(told, due_at)
     queue.enqueue(DELIVER)
 
 
@@ -158,6 +170,16 @@ def _row(
         channel=address.channel,
         address=address.value,
         status=NotificationStatus.PENDING.value,
+        next_at=next_at,
+    )
+
+
+def _send_again(rows: QuerySet[Notification], next_at: datetime) -> None:
+    rows.update(
+        status=NotificationStatus.PENDING.value,
+        attempts=0,
+        error="",
+        sent_at=None,
         next_at=next_at,
     )
 

@@ -32,8 +32,8 @@ def _wanted_at(row: Notification, now: datetime) -> datetime | None:
     review = row.review
     if review is None:
         return now
-    if row.event == events.CLOSED:
-        return _follows_at(row, review, now)
+    if row.event in _AFTER:
+        return _AFTER[row.event](row, review, now)
     if review.status != ReviewStatus.OPEN.value:
         return _undoable_until(review, now)
     if row.event in events.REMINDERS and _is_superseded(row, review, now):
@@ -41,6 +41,13 @@ def _wanted_at(row: Notification, now: datetime) -> datetime | None:
     if row.event in (*events.REMINDERS, events.OVERDUE):
         return max(now, events.moment(row.event, review))
     return now
+
+
+def _told_of_expiry_at(
+    row: Notification, review: Review, now: datetime
+) -> datetime | None:
+    """Not if somebody has decided, asked again or ended the run meanwhile."""
+    return now if review.waits_unanswered else None
 
 
 def _undoable_until(review: Review, now: datetime) -> datetime | None:
@@ -59,6 +66,9 @@ def _follows_at(row: Notification, review: Review, now: datetime) -> datetime | 
     if not told.exists():
         return None
     return _undoable_until(review, now) or now
+
+
+_AFTER = {events.CLOSED: _follows_at, events.EXPIRED: _told_of_expiry_at}
 
 
 def _is_superseded(row: Notification, review: Review, now: datetime) -> bool:

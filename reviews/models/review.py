@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 
 from runs.models import Agent, Run
-from runs.states import ParkReason, choices
+from runs.states import ParkReason, RunState, choices
 
 
 class ReviewStatus(StrEnum):
@@ -176,3 +176,10 @@ class Review(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def waits_unanswered(self) -> bool:
+        """It has expired, and its run waits with it still."""
+        is_parked = self.run.state == RunState.AWAITING_HUMAN.value
+        is_here = is_parked and self.run.sequence == self.sequence
+        return is_here and self.status == ReviewStatus.EXPIRED.value

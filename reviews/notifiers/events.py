@@ -10,6 +10,7 @@ from runs.states import RunState
 OPENED = "opened"
 REMINDER_HALF, REMINDER_LATE, OVERDUE = "reminder_half", "reminder_late", "overdue"
 CLOSED = "closed"
+EXPIRED = "expired"
 PARKED, FINISHED, ABORTED, FAILED = "parked", "finished", "aborted", "failed"
 
 REMINDERS = (REMINDER_HALF, REMINDER_LATE)

@@ -177,6 +177,17 @@ def _of_parked(review: Review) -> Message:
     return said
 
 
+def _of_expired(review: Review) -> Message:
+    """To who asked for it: their run goes on only if somebody has it go on."""
+    return _of_run(
+        review.run,
+        event=events.EXPIRED,
+        what="Nobody answered your run in time",
+        why="It stays parked until somebody goes on without an answer, asks again"
+        " or ends it.",
+    )
+
+
 def _of_run(
     run: Run, *, event: str, what: str, why: str, after: str = "", brief: bool = True
 ) -> Message:
@@ -210,6 +221,7 @@ _OF_REVIEWS: Of = {
     events.OVERDUE: partial(_of_review, event=events.OVERDUE, lead="Overdue"),
     events.CLOSED: _of_closed,
     events.PARKED: _of_parked,
+    events.EXPIRED: _of_expired,
 }
 _OF_RUNS: Of = {
     events.FINISHED: partial(
@@ -240,6 +252,7 @@ _SUMS = {
     events.OVERDUE: "{} runs are overdue",
     events.CLOSED: "{} items are closed",
     events.PARKED: "{} of your runs wait for a person",
+    events.EXPIRED: "{} of your runs were not answered in time",
     events.FINISHED: "{} of your runs have finished",
     events.ABORTED: "{} of your runs were aborted",
     events.FAILED: "{} runs failed",

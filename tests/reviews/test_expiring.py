@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.core import mail
 from django.utils.module_loading import import_string
 
+from agentops import clock
 from reviews import expiring, receivers, services, tasks
-from reviews.models import Decision, Note, Notification, Review
+from reviews.models import Decision, Note, Notification, Profile, Review
 from reviews.models.review import Risk
 from reviews.stale import StaleReview
 from runs import services as run_services
@@ -16,6 +18,7 @@ from runs import timers
 from runs.errors import BadInput, NotPermitted
 from runs.models import Effect, Step, Tool
 from runs.states import ParkReason
+from tests.reviews.told import delivered
 from tests.support import factory
 
 pytestmark = pytest.mark.django_db
@@ -231,6 +234,78 @@ def test_a_cancelled_run_is_not_asked_again(expired, ana):
 
     with pytest.raises(StaleReview):
         expiring.ask_again(expired.pk, by=ana)
+
+
+# ---- who asked for the run
+
+
+@pytest.fixture
+def asked():
+    """An item about a run of sue, who is told by mail that it waits."""
+    sue = factory.make_user("sue", "submitters")
+    review = factory.park(factory.make_run(by=sue))
+    delivered("sue")
+    return review
+
+
+def test_who_asked_is_told_that_nobody_answered(asked, advance_clock):
+    advance_clock(AN_HOUR + 1)
+    expiring.expire()
+
+    assert delivered("sue") == [f"{asked.agent.name}: nobody answered your run in time"]
+    text = mail.outbox[-1].body
+    assert "asks again" in text
+    assert f"/runs/{asked.run_id}/" in text
+    assert "/reviews/" not in text
+    assert delivered("sue") == []
+
+
+def test_who_asked_is_told_each_time_that_it_expires(asked, ana, advance_clock):
+    for _ in range(2):
+        advance_clock(AN_HOUR + 1)
+        expiring.expire()
+        assert len(delivered("sue")) == 1
+        expiring.ask_again(asked.pk, by=ana)
+
+
+@pytest.mark.parametrize("then", ["asked again", "decided", "aborted"])
+def test_who_asked_hears_no_more_of_what_is_over(asked, ana, advance_clock, then):
+    advance_clock(AN_HOUR + 1)
+    expiring.expire()
+
+    if then == "asked again":
+        expiring.ask_again(asked.pk, by=ana)
+    elif then == "decided":
+        decide(Review.objects.get(pk=asked.pk), ana, "go_on")
+    else:
+        run_services.cancel(asked.run_id, by=ana, reason="Not needed.")
+
+    assert not any("in time" in subject for subject in delivered("sue"))
+
+
+def test_who_asked_is_told_by_their_own_settings(asked, advance_clock):
+    sue = asked.run.submitter
+    Profile.objects.create(person=sue, muted_until=clock.later(3 * AN_HOUR))
+
+    advance_clock(AN_HOUR + 1)
+    expiring.expire()
+
+    assert delivered("sue") == []
+    advance_clock(2 * AN_HOUR)
+    assert len(delivered("sue")) == 1
+
+
+def test_who_asked_and_may_decide_is_told_once(ana, advance_clock):
+    agent = factory.make_agent(allow_self_decision=True)
+    factory.park(factory.make_run(agent, by=ana), reason=ParkReason.OUTCOME_UNKNOWN)
+    delivered("ana")
+
+    advance_clock(AN_HOUR + 1)
+    expiring.expire()
+    advance_clock(60)
+
+    (subject,) = delivered("ana")
+    assert subject.startswith("Expired, nobody has decided")
 
 
 # ---- pages
