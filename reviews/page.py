@@ -74,7 +74,7 @@ def beside(offered: list[Sheet], proposed: act.Act | None) -> list[Sheet]:
     The bar is one row there, so what ends the run is in its menu where it is crowded.
     """
     is_long = proposed is not None and proposed.is_long
-    near = [one for one in offered if not (is_long and one.kind.runs_call)]
+    near = [one for one in offered if not (is_long and one.kind.makes_call)]
     is_crowded = sum(not one.is_tucked for one in near) >= BAR_BUTTONS
     return [
         replace(one, is_tucked=True) if is_crowded and one.kind.is_danger else one

@@ -86,8 +86,22 @@ def check_fits(
         raise BadInput({"result": "Say what came of it."})
     if verdict.kind is V.PLAN:
         _check_plan(run, verdict)
-    if verdict.kind is V.APPROVE and park.get("call"):
-        _check_seal(facts, park, verdict)
+    if park.get("call"):
+        _check_call(run, facts, park, verdict)
+
+
+def _check_call(
+    run: Run, facts: Facts, park: Mapping[str, Any], verdict: Verdict
+) -> None:
+    """A call that is made because of a decision is the one that was shown.
+
+    What cannot be made any more can still be told of: the agent then hears why.
+    """
+    repeats = verdict.kind is V.RETRY or verdict.happened is False
+    if repeats and _is_usable(facts, park["call"]["tool"]):
+        _check_seal(facts, park)
+    if verdict.kind is V.APPROVE:
+        _check_seal(facts, park)
         given = verdict.arguments
         edited(run, facts, park["call"]["arguments"] if given is None else given)
 
@@ -99,7 +113,7 @@ def _check_plan(run: Run, verdict: Verdict) -> None:
         raise BadInput({"items": "What is finished stays as it is."})
 
 
-def _check_seal(facts: Facts, park: Mapping[str, Any], verdict: Verdict) -> None:
+def _check_seal(facts: Facts, park: Mapping[str, Any]) -> None:
     """What was shown has to be what will run; raises `Stale` naming what changed."""
     call = park["call"]
     now = usable(facts, call["tool"]).seal(call["arguments"])
@@ -110,10 +124,13 @@ def _check_seal(facts: Facts, park: Mapping[str, Any], verdict: Verdict) -> None
 
 def usable(facts: Facts, tool: str) -> Offered:
     """Raises `Stale` for a tool that the run may not use (any more)."""
-    offered = facts.toolbox.tools.get(tool)
-    if offered is None or tool not in facts.toolbox.allowed:
+    if not _is_usable(facts, tool):
         raise Stale(f"{tool} may not be used any more.")
-    return offered
+    return facts.toolbox.tools[tool]
+
+
+def _is_usable(facts: Facts, tool: str) -> bool:
+    return tool in facts.toolbox.tools and tool in facts.toolbox.allowed
 
 
 def edited(run: Run, facts: Facts, arguments: Mapping[str, Json]) -> ProposedCall:

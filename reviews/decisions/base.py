@@ -74,8 +74,9 @@ class DecisionKind:
     for: good, wait (neither), bad. `verb` names it where many items are decided on
     together, "" if each needs a decision of its own. `key` is its letter on the
     keyboard, "" for none. `is_danger` sets its button apart, `is_rare` puts it into a menu where
-    the bar gets crowded. `runs_call` tells that it lets a call be made, so that the
-    digest of what was seen must be given with it. `after_expiry`: it also ends what
+    the bar gets crowded. `runs_call` tells that it lets a call be made that was
+    not made before, `repeats_call` that one which was tried may be made again: with both
+    the digest of what was seen must be given. `after_expiry`: it also ends what
     nobody answered in time.
     """
 
@@ -91,8 +92,14 @@ class DecisionKind:
     is_danger: ClassVar[bool] = False
     is_rare: ClassVar[bool] = False
     runs_call: ClassVar[bool] = False
+    repeats_call: ClassVar[bool] = False
     after_expiry: ClassVar[bool] = False
     form_class: ClassVar[type[DecisionForm]] = DecisionForm
+
+    @property
+    def makes_call(self) -> bool:
+        """May a call be made because of it? Then it has to be seen whole."""
+        return self.runs_call or self.repeats_call
 
     def label(self, review: Review) -> str:
         """The words on its button."""

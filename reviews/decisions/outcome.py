@@ -54,6 +54,7 @@ class Outcome(DecisionKind):
     done = "Outcome recorded"
     key = "o"
     order = 11
+    repeats_call = True
     form_class = OutcomeForm
 
     def to_verdict(self, review: Review, cleaned_data: Mapping[str, Json]) -> Verdict:

@@ -20,4 +20,5 @@ class Retry(DecisionKind):
     verb = "Retry"
     key = "t"
     order = 15
+    repeats_call = True
     form_class = RetryForm

@@ -173,6 +173,64 @@ def test_an_approval_names_the_call_it_saw(review, ana, digest):
         decide(review, ana, seen={"digest": digest})
 
 
+REPEATS = [
+    (ParkReason.RETRIES, "retry", {}),
+    (ParkReason.FATAL, "retry", {}),
+    (ParkReason.OUTCOME_UNKNOWN, "outcome", {"happened": "no"}),
+]
+"""Decisions by which a call that was tried is made again."""
+
+
+@pytest.mark.parametrize("digest", ["", "0" * 64])
+@pytest.mark.parametrize(("reason", "kind", "sent"), REPEATS)
+def test_a_call_that_is_made_again_is_the_one_that_was_seen(
+    ana, reason, kind, sent, digest
+):
+    review = factory.park(reason=reason)
+
+    with pytest.raises(StaleReview, match="not the one you were shown"):
+        decide(review, ana, kind, {"digest": digest}, **sent)
+
+
+@pytest.mark.parametrize(("reason", "kind", "sent"), REPEATS)
+def test_a_call_that_is_made_again_is_shown_anew_if_it_would_run_otherwise(
+    ana, reason, kind, sent
+):
+    review = factory.park(reason=reason)
+    Tool.objects.create(name="post_letter", policy="always")
+    policy.forget()
+
+    with pytest.raises(StaleReview, match="Changed since this was shown: policy"):
+        decide(review, ana, kind, **sent)
+
+    review.refresh_from_db()
+    assert (review.status, review.version) == ("open", 2)
+    assert decide(review, ana, kind, **sent).item_version == 2
+
+
+@pytest.mark.parametrize(("reason", "kind", "sent"), REPEATS)
+def test_what_cannot_be_made_again_can_be_told_of(ana, reason, kind, sent):
+    review = factory.park(reason=reason)
+    Tool.objects.create(name="post_letter", enabled=False)
+    policy.forget()
+
+    assert decide(review, ana, kind, **sent).kind == kind
+
+
+def test_what_has_happened_may_be_said_under_other_rules(ana):
+    review = factory.park(reason=ParkReason.OUTCOME_UNKNOWN)
+    Tool.objects.create(name="post_letter", policy="always")
+    policy.forget()
+
+    assert decide(review, ana, "outcome", happened="yes").kind == "outcome"
+
+
+def test_a_step_that_was_no_call_is_tried_again(ana):
+    review = factory.park(reason=ParkReason.FATAL, has_call=False)
+
+    assert decide(review, ana, "retry").digest == ""
+
+
 def test_a_rejection_may_leave_the_digest_out(review, ana):
     assert decide(review, ana, "reject", {"digest": ""}, text="No.").kind == "reject"
 
