@@ -179,12 +179,13 @@ def park_poison(run_id: UUID, owner: str) -> None:
         figures={"claims": held.run.claims_alone},
     )
     now = clock.now()
-    result = None
+    result, delta = None, Delta()
     if step is not None:
         left = _SKIPPED if step.status is StepStatus.PLANNED else _IN_DOUBT
         result = result_of(step, left, Outcome(step.number, None, None, now, 0))
+        delta = Delta(steps=int(left is _IN_DOUBT))
         take(held, step, left, 0)
-    park(held, why, result, now, Delta())
+    park(held, why, result, now, delta)
 
 
 # ---- irreversible acts

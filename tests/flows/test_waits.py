@@ -135,6 +135,7 @@ def test_an_act_that_keeps_ending_its_worker_may_have_happened(run):
     assert run.park_reason == "poison"
     assert run.steps.get(number=run.sequence).status == "outcome_unknown"
     assert Effect.objects.get().status == "unknown"
+    assert run.steps_used == run.steps.count() == 3
 
 
 def test_an_accepted_answer_is_delivered_even_by_a_run_taken_for_deadly(boss):
