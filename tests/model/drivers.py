@@ -1,19 +1,22 @@
 """Drivers of a history: each holds runs, and dies when it is told to.
 
 They do what `runs.driver.Driver` does with the engine, one call at a time, so that
-whatever may come between two of its commits can come there.
+whatever may come between two of its commands can come there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 from uuid import UUID
 
 from runs import engine, leases
 from runs.engine import Held
 from runs.errors import LeaseLost
+from runs.losses import DATABASE_LOST
+from runs.values import StepValue
 from runs.work import Outcome, Rest, Work
 from tests.model.said import Turn
 
@@ -33,26 +36,37 @@ class Hand:
 
 
 @dataclass
-class Death:
-    """Where the next process dies: at the so-many-th point of the protocol."""
+class Fate:
+    """What comes at the so-many-th point of the protocol, whoever gets there."""
 
     after: int = -1
+    error: type[BaseException] = Killed
 
     def reach(self, point: str) -> None:
-        if self.after < 0:
+        is_for_processes = point in ("before act", "after act")
+        if self.after < 0 or (is_for_processes and self.error is not Killed):
             return
         self.after -= 1
         if self.after < 0:
-            raise Killed(point)
+            raise self.error(point)
+
+
+class Around(Protocol):
+    """Carries out the acts of drivers, and looks at what the engine does with them."""
+
+    def perform(self, work: Work, turn: Turn) -> Outcome: ...
+    def look_at_open(self, step: StepValue | None, following: Work | Rest) -> None: ...
+    def look_at_begin(self, held: Held, work: Work) -> None: ...
+    def look_at_record(self, held: Held, step: int, outcome: Outcome) -> None: ...
+    def look_at_death(self, owner: str) -> None: ...
 
 
 @dataclass
 class Driver:
-    """One slot of a host; `perform` carries out an act and tells how it went."""
+    """One slot of a host."""
 
     slot: int
-    perform: Callable[[Work, Turn], Outcome]
-    on_begin: Callable[[Held, Work], None]
+    around: Around
     is_alive: bool = True
     owner: str = ""
     hands: dict[UUID, Hand] = field(default_factory=dict)
@@ -63,6 +77,8 @@ class Driver:
 
     def die(self) -> None:
         """Without a word: its rows stay as they are until somebody looks."""
+        if self.is_alive:
+            self.around.look_at_death(self.owner)
         self.is_alive = False
         self.hands.clear()
 
@@ -74,7 +90,10 @@ class Driver:
                 continue
             with self._watching(run_id):
                 held = engine.open(run_id, self.owner)
-                self._next(held, engine.proceed(held))
+                step = held.current
+                following = engine.proceed(held)
+                self.around.look_at_open(step, following)
+                self._next(held, following)
 
     def _claimed(self) -> list[UUID]:
         if self.hands:
@@ -88,18 +107,28 @@ class Driver:
             self._next(hand.held, engine.begin(hand.held, hand.work))
             if run_id in self.hands:
                 self.hands[run_id].has_begun = True
-                self.on_begin(hand.held, self.hands[run_id].work)
+                self.around.look_at_begin(hand.held, self.hands[run_id].work)
 
     def act(self, run_id: UUID, turn: Turn) -> None:
         hand = self.hands[run_id]
-        outcome = self.perform(hand.work, turn)
+        outcome = self.around.perform(hand.work, turn)
         hand.outcome = replace(outcome, elapsed_ms=turn.takes_s * 1000)
 
     def record(self, run_id: UUID) -> None:
         hand = self.hands[run_id]
         assert hand.outcome is not None
         with self._watching(run_id):
-            self._next(hand.held, engine.record(hand.held, hand.outcome))
+            following = self._recorded(hand, hand.outcome)
+            self.around.look_at_record(hand.held, hand.work.step, hand.outcome)
+            self._next(hand.held, following)
+
+    def _recorded(self, hand: Hand, outcome: Outcome) -> Work | Rest:
+        """Once more if the answer was lost: nobody knows what was committed."""
+        try:
+            return engine.record(hand.held, outcome)
+        except DATABASE_LOST:
+            hand.held = engine.reopen(hand.held)
+            return engine.record(hand.held, outcome)
 
     def go(self, run_id: UUID, turn: Turn) -> None:
         """One phase after the other, to the end of the act in hand."""
@@ -142,6 +171,12 @@ class Driver:
     def _watching(self, run_id: UUID) -> Iterator[None]:
         try:
             yield
-        except LeaseLost:
+        except (LeaseLost, *DATABASE_LOST):
             self.hands.pop(run_id, None)
+            self._forfeit(run_id)
+
+    def _forfeit(self, run_id: UUID) -> None:
+        try:
+            leases.forfeit([run_id], self.owner)
+        except DATABASE_LOST:
             leases.forfeit([run_id], self.owner)

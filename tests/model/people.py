@@ -8,11 +8,12 @@ from django.contrib.auth.models import User
 
 from agentops import clock
 from reviews.decisions import registry
-from reviews.models import Review
+from reviews.models import Decision, Review
 from reviews.services import decide
-from reviews.stale import StaleReview, has_expired, is_held_by_another
+from reviews.stale import StaleReview
 from runs import forking
 from runs.errors import BadInput
+from runs.models import Effect
 from tests.model.tools import FOR_GOOD, outside
 
 NEVER_REFUSED = frozenset({"reject", "guide", "abort", "answer", "retry", "go_on"})
@@ -20,7 +21,7 @@ NEVER_REFUSED = frozenset({"reject", "guide", "abort", "answer", "retry", "go_on
 
 
 def payload(review: Review, kind: str, *, is_honest: bool) -> dict[str, Any]:
-    """What a browser would send; who is not honest says that all has happened."""
+    """What a browser would send; who is not honest says the contrary of what is so."""
     sends = _SENDS.get(kind)
     if sends is None:
         return {"text": "Because.", "note": "Mind the gap."}
@@ -28,8 +29,8 @@ def payload(review: Review, kind: str, *, is_honest: bool) -> dict[str, Any]:
 
 
 def _outcome(review: Review, is_honest: bool) -> dict[str, Any]:
-    done = bool(outside.done[review.proposal["key"]])
-    return {"happened": "yes" if done or not is_honest else "no"}
+    has_happened = bool(outside.done[review.proposal["key"]])
+    return {"happened": "yes" if has_happened == is_honest else "no"}
 
 
 def _edit(review: Review, is_honest: bool) -> dict[str, Any]:
@@ -82,7 +83,8 @@ def send(
 ) -> Exception | None:
     """Decide on the item as `review` shows it; what it was refused with, if it was."""
     sent = payload(review, kind, is_honest=is_honest)
-    before = _refusals(review, by)
+    before, known = _refusals(review, by), Decision.objects.count()
+    is_told = _is_told(review)
     try:
         decide(
             review.pk,
@@ -96,10 +98,18 @@ def send(
         if not before and kind in NEVER_REFUSED:
             raise
         return refused
-    assert "expired" not in before, "a decision on what had expired"
-    assert "held" not in before, "a decision on what another person held"
-    _note_what_was_said(review, kind, sent)
+    if Decision.objects.count() == known:  # the very same had been decided already
+        assert before, "a decision was taken, and there is none"
+        return None
+    assert not before, f"a decision on what was {before}"
+    _note_what_was_said(review, kind, sent, is_told=is_told)
     return None
+
+
+def _is_told(review: Review) -> bool:
+    """Does the ledger know that the call has happened, whatever anybody says?"""
+    key = (review.proposal or {}).get("key", "")
+    return Effect.objects.filter(key=key, status="done").exists()
 
 
 def _refusals(review: Review, by: User) -> set[str]:
@@ -109,17 +119,24 @@ def _refusals(review: Review, by: User) -> set[str]:
     found = set()
     if fresh.version != review.version or fresh.status != review.status:
         found.add("stale")
-    if fresh.status == "open" and has_expired(fresh, now):
+    if fresh.status == "open" and fresh.expires_at and fresh.expires_at <= now:
         found.add("expired")
-    if is_held_by_another(fresh, by, now):
+    if is_held_by_another(fresh, by):
         found.add("held")
     return found
 
 
-def _note_what_was_said(review: Review, kind: str, sent: dict[str, Any]) -> None:
+def is_held_by_another(review: Review, by: User) -> bool:
+    holder, until = review.holder_id, review.holder_until
+    return holder not in (None, by.pk) and until is not None and until > clock.now()
+
+
+def _note_what_was_said(
+    review: Review, kind: str, sent: dict[str, Any], *, is_told: bool
+) -> None:
     key = (review.proposal or {}).get("key", "")
     if kind == "outcome" and sent["happened"] == "no":
-        outside.denied[key] += 1
+        outside.denied[key] += bool(outside.done[key]) and not is_told
     elif kind in ("outcome", "supply"):
         outside.believed.add(key)
     if kind == "supply" and review.tool in FOR_GOOD:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from hypothesis import strategies as st
@@ -27,11 +28,16 @@ FAULTS = {
     "context": replies.error(400, "context_length_exceeded"),
 }
 """What an endpoint does instead of an answer."""
-REFUSED = replies.completion({"role": "assistant", "content": None, "refusal": "No."})
-EMPTY = replies.text("")
-CUT = replies.text("I was about to", finish="length")
-ANNOUNCED = replies.text("I call it now.", finish="tool_calls")
-LONG = replies.text("word " * 4000)
+ODD = {
+    "refused": partial(
+        replies.completion, {"role": "assistant", "content": None, "refusal": "No."}
+    ),
+    "empty": partial(replies.text, ""),
+    "cut": partial(replies.text, "I was about to", finish="length"),
+    "announced": partial(replies.text, "I call it now.", finish="tool_calls"),
+    "long": partial(replies.text, "word " * 4000),
+}
+"""Answers that are none, or not what they should be."""
 PLANS = {"short": ("Do it",), "long": ("Look", "Note", "Post", "Report")}
 
 
@@ -87,16 +93,7 @@ class Reply:
                 for number, call in enumerate(self.calls)
             ]
             return replies.calls(*entries, text="I go on.", **more)
-        return _OTHERS.get(self.kind) or replies.text("Done.", **more)
-
-
-_OTHERS = {
-    "refused": REFUSED,
-    "empty": EMPTY,
-    "cut": CUT,
-    "announced": ANNOUNCED,
-    "long": LONG,
-}
+        return ODD.get(self.kind, partial(replies.text, "Done."))(**more)
 
 
 def _usage(kind: str, body: dict[str, Any]) -> dict[str, int] | None:
@@ -129,8 +126,8 @@ calls = st.builds(Call, _tools, st.sampled_from("ab"), _forms)
 _many = st.lists(calls, min_size=1, max_size=3).map(tuple)
 _sure = st.sampled_from([0.9, 0.9, 0.3])
 _usages = st.sampled_from(["honest"] * 6 + ["absent", "greedy"])
-_ODD = ["garbage", *FAULTS, *_OTHERS]
-_kinds = st.sampled_from(["calls"] * 44 + ["text"] * 3 + _ODD)
+_odd = ["garbage", *FAULTS, *ODD]
+_kinds = st.sampled_from(["calls"] * 44 + ["text"] * 3 + _odd)
 said = st.builds(Reply, _kinds, _many, _sure, _usages)
 
 _moods = st.sampled_from(["fine"] * 16 + list(MOODS))

@@ -30,9 +30,10 @@ FOR_GOOD = ("post", "register")
 class Outside:
     """What has happened in the world, by idempotency key, and what mood tools are in.
 
-    `done` counts acts, `denied` how often a person said that one did not happen;
-    `closed` are those a person did by hand, with the acts there had been, `believed`
-    those of which a person said that they are done.
+    `done` counts acts, `denied` how often a person said of one that it did not happen
+    though it had; `closed` are those a person did by hand, with the acts there had
+    been, `believed` those of which a person said that they are done, `repeatable`
+    what may be done any number of times.
     """
 
     mood: str = "fine"
@@ -40,6 +41,7 @@ class Outside:
     denied: Counter[str] = field(default_factory=Counter)
     closed: dict[str, int] = field(default_factory=dict)
     believed: set[str] = field(default_factory=set)
+    repeatable: set[str] = field(default_factory=set)
 
     def forget(self) -> None:
         """As it is before anything has happened."""
@@ -48,12 +50,13 @@ class Outside:
         self.denied.clear()
         self.closed.clear()
         self.believed.clear()
+        self.repeatable.clear()
 
 
 outside = Outside()
 
 
-def _does(context: Context) -> None:
+def _does(context: Context, *, is_for_good: bool = False) -> None:
     before = {
         "busy": Transient("busy", retry_after=3),
         "not sent": NotSent("nobody answers"),
@@ -65,6 +68,8 @@ def _does(context: Context) -> None:
     if outside.mood in before:
         raise before[outside.mood]
     outside.done[context.key] += 1
+    if not is_for_good:
+        outside.repeatable.add(context.key)
     if outside.mood == "lost":
         raise OutcomeUnknown("the receipt is lost")
 
@@ -93,7 +98,7 @@ def note(what: str, context: Context) -> str:
 @tool(effect=Effect.IRREVERSIBLE, keeps_deadline=True)
 def post(what: str, context: Context) -> str:
     """Post a letter, of which nobody can tell where it is."""
-    _does(context)
+    _does(context, is_for_good=True)
     return "posted"
 
 
@@ -108,7 +113,7 @@ def _trace(arguments: dict[str, object], context: Context) -> Reconciliation:
 @tool(effect=Effect.IRREVERSIBLE, keeps_deadline=True, reconcile=_trace)
 def register(what: str, context: Context) -> str:
     """Post a registered letter, which can be traced."""
-    _does(context)
+    _does(context, is_for_good=True)
     return "registered"
 
 

@@ -7,24 +7,27 @@ the tools do is counted outside. One thread does everything, one commit at a tim
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import OperationalError, transaction
 
 from agentops import clock
 from runs import backoff, points, policy, services, slots
 from runs.engine import Held
 from runs.llm.openai import OpenAIClient
 from runs.llm.registry import using
-from runs.models import Agent, Run, Step
-from runs.policy import Live
+from runs.models import Agent, Run, Tool
+from runs.states import StepStatus
 from runs.tools import registry
-from runs.work import Outcome, Work
-from tests.model import invariants, tools
-from tests.model.drivers import Death, Driver, Killed
+from runs.values import StepValue
+from runs.work import Outcome, Rest, Work
+from tests.model import acts, invariants, tools
+from tests.model.drivers import Driver, Fate, Killed
 from tests.model.invariants import Rows
 from tests.model.said import TOOLS, Reply, Turn
 from tests.model.tools import outside
@@ -53,15 +56,15 @@ class World:
         self._atomic.__enter__()
         self.seconds = BEGAN
         self.turn = Turn()
-        self.death = Death()
-        self.live: Live | None = None
+        self.fate = Fate()
+        self.died_alone: Counter[UUID] = Counter()
         outside.forget()
         self._put_in_place()
         self.asker = User.objects.get(username="asker")
         self.bosses = list(
             User.objects.filter(username__startswith="boss").order_by("pk")
         )
-        self.drivers = [Driver(n, self.perform, self.look_at_begin) for n in (1, 2)]
+        self.drivers = [Driver(slot, self) for slot in (1, 2)]
         for driver in self.drivers:
             driver.start()
         self.final: dict[Any, dict[str, Any]] = {}
@@ -74,7 +77,7 @@ class World:
         patch = self._open.enter_context(pytest.MonkeyPatch.context())
         patch.setattr(clock, "timestamp", lambda: self.seconds)
         patch.setattr(backoff, "_chance", _NoChance())
-        patch.setattr(points, "reach", lambda point: self.death.reach(point))
+        patch.setattr(points, "reach", lambda point: self.fate.reach(point))
         patch.setattr(policy, "FRESH_S", float("inf"))
         patch.setattr(slots, "is_free", lambda n: not self.drivers[n - 1].is_alive)
         policy.forget()
@@ -102,32 +105,50 @@ class World:
 
     def perform(self, work: Work, turn: Turn) -> Outcome:
         self.turn, outside.mood = turn, turn.mood
+        acts.is_paid_for(work)
         outcome = work.perform()
         self.seconds += turn.takes_s + TICK_S
         return outcome
 
+    def look_at_open(self, step: StepValue | None, following: Work | Rest) -> None:
+        if step is not None and step.status is StepStatus.STARTED:
+            acts.is_asked_for(step, following)
+
     def look_at_begin(self, held: Held, work: Work) -> None:
-        """Before an act that is for good: its start is written, and it is allowed."""
-        if not work.is_irreversible:
-            return
-        step = Step.objects.get(run_id=held.run_id, number=work.step)
-        assert step.status == "started", f"{step} acts and is {step.status}"
-        assert step.name in policy.live().toolbox(held.facts.config).allowed, (
-            f"{step} acts though its tool is off"
-        )
-        waiting = step.run.reviews.filter(status="open", kind="waiting")
-        assert not waiting.exists(), f"{step} acts while a person is asked"
+        acts.is_allowed(held, work)
+
+    def look_at_record(self, held: Held, step: int, outcome: Outcome) -> None:
+        acts.is_recorded(held.run_id, step, outcome)
+
+    def look_at_death(self, owner: str) -> None:
+        """Who is alone with a driver that dies may be to blame; who is not, is not."""
+        held = Run.objects.filter(lease_owner=owner).values_list("pk", flat=True)
+        if len(held) == 1:
+            self.died_alone[held[0]] += 1
 
     @contextlib.contextmanager
     def dying(self, after: int) -> Iterator[None]:
         """Whoever works in this block dies at its so-many-th point, if it gets there."""
-        self.death.after = after
+        self.fate = Fate(after, Killed)
+        try:
+            with contextlib.suppress(Killed):
+                yield
+        finally:
+            self.fate = Fate()
+
+    @contextlib.contextmanager
+    def losing_the_database(self, after: int) -> Iterator[None]:
+        """At that point the connection is lost, once; what was committed, is."""
+        self.fate = Fate(after, OperationalError)
         try:
             yield
-        except Killed:
-            pass
         finally:
-            self.death.after = -1
+            self.fate = Fate()
+
+    def switch(self, tool: str, **fields: Any) -> None:
+        """As an admin does; all drivers know at once."""
+        Tool.objects.update_or_create(name=tool, defaults=fields)
+        policy.forget()
 
     # ---- what people do
 
@@ -145,6 +166,7 @@ class World:
         rows = Rows()
         invariants.check(rows)
         invariants.unchanged(self.final, rows)
+        invariants.bystanders_are_not_blamed(rows, self.died_alone)
         for run in rows.runs:
             if run.finished_at is not None:
                 self.final[run.pk] = invariants.of_final(run)

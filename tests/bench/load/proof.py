@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from reviews.models import Decision
-from runs.models import Effect, Run, Step
+from runs.models import Effect
 from tests.bench.load.book import Book
+from tests.support import sound
 from tests.support.outside.servers import Outside
 
 ACTS = {"approve", "edit"}
@@ -18,7 +19,7 @@ def broken(book: Book, outside: Outside) -> Iterator[str]:
     yield from book.troubles
     yield from _of_decisions(book)
     yield from _of_mails(outside)
-    yield from _of_steps()
+    yield from sound.broken()
 
 
 def _of_decisions(book: Book) -> Iterator[str]:
@@ -57,13 +58,3 @@ def _of_mails(outside: Outside) -> Iterator[str]:
     for run in wanted | happened:
         if wanted[run] != happened[run]:
             yield f"run {run}: {wanted[run]} mails approved, {happened[run]} sent"
-
-
-def _of_steps() -> Iterator[str]:
-    numbers: dict[object, list[int]] = {}
-    rows = Step.objects.order_by("run_id", "number").values_list("run_id", "number")
-    for run, number in rows.iterator(chunk_size=10_000):
-        numbers.setdefault(run, []).append(number)
-    for run_id, sequence in Run.objects.values_list("pk", "sequence"):
-        if numbers.get(run_id, []) != list(range(1, sequence + 1)):
-            yield f"run {run_id} has steps {numbers.get(run_id)}, sequence {sequence}"

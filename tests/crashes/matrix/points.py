@@ -18,7 +18,7 @@ from tests.crashes.source import all_points
 from tests.support import databases
 from tests.support.crashing import (
     Children,
-    assert_sound,
+    assert_ended,
     doubts,
     in_doubt,
     make_people,
@@ -143,7 +143,7 @@ class Points:
         assert all(number == 1 for number in happened.values()), happened
         if scenario != "forked":
             assert doubts(run) == len(doubtful), f"asked {doubts(run)} times"
-            assert_sound(run)
+            assert_ended(run)
 
 
 _ALONE = set(APART.values())
