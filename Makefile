@@ -9,9 +9,6 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 # Workers of the test run; 0 runs in one process.
 JOBS ?= 3
 ARGS ?=
-# Of `make fuzz`: how long, and on which database (sqlite or postgres).
-MINUTES ?= 10
-DB ?= sqlite
 
 .DEFAULT_GOAL := help
 .PHONY: help .venv dev demo test test-sqlite test-postgres chromium crashtest fuzz bench loadtest lint fmt types contracts lock
@@ -43,9 +40,8 @@ chromium:
 crashtest: dev ## kill -9 of every process and at every point, 500 times
 	@$(BIN)/python -m tests.crashes.matrix $(ARGS)
 
-fuzz: dev ## Random histories for MINUTES, on DB
-	@AGENTOPS_TEST_FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest tests/model --db $(DB) \
-		-o faulthandler_timeout=0 $(ARGS)
+fuzz: dev ## New random histories of runs, for ten minutes
+	@$(BIN)/python -m tests.model $(ARGS)
 
 bench: dev ## What a step costs, and how many runs one worker holds
 	@$(BIN)/python -m tests.bench.overhead $(ARGS)
