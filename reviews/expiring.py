@@ -11,7 +11,6 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import F
 
 from agentops import clock, log
 from reviews import deadlines, drift, ranking, telling
@@ -60,17 +59,7 @@ def _expire(review_id: UUID, run_id: UUID) -> bool:
     with transaction.atomic():
         lock_run(run_id)
         now = clock.now()
-        is_ours = (
-            _due()
-            .filter(pk=review_id)
-            .update(
-                status=ReviewStatus.EXPIRED.value,
-                closed_at=now,
-                version=F("version") + 1,
-                holder=None,
-                holder_until=None,
-            )
-        )
+        is_ours = _due().filter(pk=review_id).close(ReviewStatus.EXPIRED, now)
         if is_ours:
             telling.expired(fresh(review_id), now)
     if is_ours:
@@ -105,14 +94,11 @@ def _reopen(review: Review, by: User) -> None:
     limits = deadlines.of(review.tool, Risk(review.risk), now)
     opened = Review.objects.filter(
         pk=review.pk, version=review.version, status=ReviewStatus.EXPIRED.value
-    ).update(
-        status=ReviewStatus.OPEN.value,
-        closed_at=None,
+    ).reopen(
         opened_at=now,
         due_at=limits.due_at,
         expires_at=limits.expires_at,
         rank_at=ranking.of(review.run.park or {}).at(now, limits.due_at),
-        version=F("version") + 1,
         detail=drift.logged(
             review,
             "It had expired and was asked again",

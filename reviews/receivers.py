@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from django.db.models import F, Q
+from django.db.models import Q
 
 from reviews import alike, deadlines, drift, ranking, searching, telling
 from reviews.models import Review
@@ -61,13 +61,7 @@ def of_park(run: Run) -> ReviewQuerySet:
 
 def cancel_review(run: Run, at: datetime) -> None:
     """Close the run's open review without a decision; the decided are closed."""
-    Review.objects.open().filter(run=run).update(
-        status=ReviewStatus.CANCELLED.value,
-        closed_at=at,
-        version=F("version") + 1,
-        holder=None,
-        holder_until=None,
-    )
+    Review.objects.open().filter(run=run).close(ReviewStatus.CANCELLED, at)
 
 
 def _follow_up(run: Run, at: datetime) -> None:

@@ -199,14 +199,7 @@ def _close(review: Review, by: User, now: datetime) -> bool:
         version=review.version,
         status=review.status,
     )
-    closed = as_it_was.update(
-        status=ReviewStatus.DECIDED.value,
-        closed_at=now,
-        version=F("version") + 1,
-        holder=None,
-        holder_until=None,
-    )
-    return closed == 1
+    return as_it_was.close(ReviewStatus.DECIDED, now) == 1
 
 
 def _again(review: Review, wanted: _Wanted) -> Decision:

@@ -13,7 +13,6 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import F
 
 from agentops import clock, log
 from agentops.conf import product
@@ -128,10 +127,7 @@ def _take_back(decision: Decision, by: User) -> None:
         raise StaleReview(undoing.TOO_LATE, decision=decision)
     reopened = Review.objects.filter(
         pk=review.pk, version=review.version, status=ReviewStatus.DECIDED.value
-    ).update(
-        status=ReviewStatus.OPEN.value,
-        closed_at=None,
-        version=F("version") + 1,
+    ).reopen(
         detail=drift.logged(review, "A decision was taken back", by.get_username(), []),
         holder=by,
         holder_until=clock.later(product().claim_lease_s),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from runs.models import Agent, Run
 from runs.states import ParkReason, RunState, choices
@@ -72,6 +73,29 @@ class ReviewQuerySet(models.QuerySet["Review"]):
 
     def undecided(self) -> ReviewQuerySet:
         return self.filter(status=ReviewStatus.OPEN.value)
+
+    def close(self, status: ReviewStatus, at: datetime) -> int:
+        """How many are closed now, under a new version, and held by nobody.
+
+        The one door, with `reopen`, by which an item's status changes: a conditional
+        UPDATE of those that this queryset says are still as they were seen.
+        """
+        return self.update(
+            status=status.value,
+            closed_at=at,
+            version=F("version") + 1,
+            holder=None,
+            holder_until=None,
+        )
+
+    def reopen(self, **fields: Any) -> int:
+        """How many are open again, under a new version."""
+        return self.update(
+            status=ReviewStatus.OPEN.value,
+            closed_at=None,
+            version=F("version") + 1,
+            **fields,
+        )
 
 
 class Review(models.Model):

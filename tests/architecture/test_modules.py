@@ -22,6 +22,7 @@ CLOCKS = {
     ("time", "time_ns"),
     ("timezone", "now"),
 }
+THE_DOOR_OF_ITEMS = "reviews/models/review.py"
 THE_CLOCK = "agentops/clock.py"
 # What these decide depends on their arguments alone.
 REPEATABLE = {
@@ -71,6 +72,22 @@ def test_code_that_decides_leaves_nothing_to_chance():
     ]
 
     assert chancy == []
+
+
+def test_items_close_and_open_again_by_one_door():
+    """Which cares for the version, the holder and the time; making one is no change."""
+    closing = [
+        f"{module.path}:{node.lineno}"
+        for module in modules()
+        if module.package == "reviews" and module.path != THE_DOOR_OF_ITEMS
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "update"
+        and "closed_at" in {keyword.arg for keyword in node.keywords}
+    ]
+
+    assert closing == []
 
 
 def _asks_for_the_time(module: Module) -> Iterator[int]:
