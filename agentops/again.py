@@ -1,7 +1,8 @@
 """A form that came at the wrong time: what was typed is shown, and can be sent again.
 
 Two things keep a form from being taken though nothing is wrong with it: its person is
-signed out by now, or has signed in anew, which ends the tokens of all open forms.
+signed out by now, or has signed in anew, which ends the tokens of all open forms. And a
+form that brings a file is not taken, but may be without it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from agentops import sessions
 
-SIGNED_OUT, FORBIDDEN = 401, 403
+SIGNED_OUT, FORBIDDEN, TOO_MUCH = 401, 403, 413
 TOKEN = "csrfmiddlewaretoken"  # noqa: S105 - the name of a field
 TOKEN_NOW, PERSON_NOW = "X-Token", "X-Person"
 """Headers by which a page that is open learns of the token, and whose it is."""
@@ -35,6 +36,14 @@ def signed_out(request: HttpRequest) -> HttpResponse:
         " more. Sign in in a new tab, then come back and send it again.",
         is_signed_out=True,
     )
+
+
+def with_a_file(request: HttpRequest) -> HttpResponse:
+    """413: nothing is taken, and the words can be sent again without the file."""
+    happened = "No form here takes a file, and what you sent had one in it."
+    if _asks_in_place(request):
+        return HttpResponse(happened, status=TOO_MUCH)
+    return _page(request, TOO_MUCH, title="No files, please", happened=happened)
 
 
 def refused(request: HttpRequest, reason: str = "") -> HttpResponse:

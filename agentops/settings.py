@@ -64,8 +64,11 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "reviews.middleware.in_their_time",
     "agentops.typed.WithoutSecrets",
+    "agentops.uploads.Refused",
     "axes.middleware.AxesMiddleware",
 ]
+
+FILE_UPLOAD_HANDLERS = ["agentops.uploads.ReadPast"]
 
 ROOT_URLCONF = "agentops.urls"
 WSGI_APPLICATION = "agentops.wsgi.application"

@@ -5,7 +5,7 @@
 A cell is what is answered: a status, or `in` where one is led to the sign-in (what a
 page asks by itself gets 401, and so does a form, which is kept). `!` says that rows
 were changed; without it not one was. What one may not see is 404, what one may see but not do is 403. A method that
-stands in no line of an address is answered with 405. The people are those of
+stands in no line of an address is answered with 405, a form that brings a file with 413. The people are those of
 `tests.web.scene`. In the admin pages one cell is the admin's; all others are led to
 the sign-in.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from tests.support import addresses
@@ -63,6 +64,20 @@ def test_no_page_takes_what_no_browser_sends(here):
     nobody: table.Rights = {key: {} for key in [*PAGES, *ADMIN]}
 
     assert differences(here, nobody, OTHERS) == []
+
+
+def test_no_address_takes_a_file(here):
+    """Whoever sends it and whatever stands beside it: nothing is taken."""
+    found = []
+    for role in ROLES:
+        client, rights = here.client(role), ADMIN if role == "admin" else PAGES
+        for pattern in [a for a, method in (PAGES | rights) if method == "POST"]:
+            sent = here.sent(pattern, role) | {"file": SimpleUploadedFile("a", b"a")}
+            answer = ask(client, "POST", here.path(pattern, role), sent)
+            if answer.shown != "413":
+                found.append(f"{pattern} {role}: {answer.shown}")
+
+    assert found == []
 
 
 def test_what_asks_by_itself_is_told_that_nobody_is_signed_in(here):
