@@ -22,6 +22,7 @@ from reviews import drafts, drift, seal, searching, undo
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionKind
 from reviews.models import Decision, Review
+from reviews.models.decision import after_windows
 from reviews.models.review import ReviewStatus
 from reviews.rights import may_decide
 from reviews.stale import (
@@ -172,7 +173,7 @@ def _decide(review: Review, wanted: _Wanted) -> Decision:
         digest=_digest(review, verdict),
         seconds_taken=_seconds(wanted.seen_at, now),
         decided_at=now,
-        effective_at=now + window + wanted.delay,
+        effective_at=_effective_at(review, now, window + wanted.delay),
     )
     searching.remember(review.pk, decision.note)
     drafts.forget(review, by)
@@ -180,6 +181,11 @@ def _decide(review: Review, wanted: _Wanted) -> Decision:
     logger.info("%s decided %s", by.get_username(), kind.kind)
     points.reach("inside decide")
     return decision
+
+
+def _effective_at(review: Review, now: datetime, wait: timedelta) -> datetime:
+    """With no wait at once: then it cannot be taken back, whatever the run waits for."""
+    return after_windows(review.run_id, now + wait) if wait else now
 
 
 def _takes(review: Review, kind: DecisionKind, now: datetime) -> bool:

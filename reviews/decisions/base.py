@@ -20,6 +20,7 @@ from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
 
 from reviews.models import Decision, Draft, Review
+from reviews.models.decision import after_windows
 from reviews.models.review import ReviewKind
 from runs import deciding
 from runs.canonical import Json, clean_object, clean_text, dumps
@@ -151,7 +152,7 @@ class DecisionKind:
             verdict,
             by=decision.actor,
             sequence=decision.review.sequence,
-            wake_at=decision.effective_at,
+            wake_at=after_windows(decision.review.run_id, decision.effective_at),
         )
 
     def take_back(self, decision: Decision) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from uuid import UUID
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -38,3 +41,14 @@ class Decision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} by {self.actor}"
+
+
+def after_windows(run_id: UUID, at: datetime) -> datetime:
+    """`at`, or the end of the last window in which a decision on the run can be taken
+    back: what that one allows may have to wait for another, and happen because of it.
+    """
+    standing = Decision.objects.filter(
+        review__run=run_id, undone_at=None, effective_at__gt=at
+    )
+    last = standing.order_by("-effective_at").first()
+    return last.effective_at if last else at

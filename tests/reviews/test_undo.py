@@ -84,6 +84,18 @@ def test_what_can_be_repaired_waits_as_long_as_the_product_says(ana, configured)
     assert seconds(decide(review, ana)) == 2
 
 
+def test_what_an_approval_allowed_waits_though_another_decision_was_needed(ana, ben):
+    run = factory.make_run(limits={"steps": 1}, steps_used=1)
+    approval = decide(factory.park(run), ana)
+    budget = Review.objects.open().get(run=run)
+
+    topped_up = decide(budget, ben, "top_up", **{"limits.steps": "9"})
+
+    run.refresh_from_db()
+    assert seconds(topped_up) == 0
+    assert run.wake_at == approval.effective_at
+
+
 @pytest.mark.parametrize(("kind", "text"), [("reject", "No."), ("guide", "Wait.")])
 def test_what_makes_no_call_takes_effect_at_once(review, ana, kind, text):
     assert seconds(decide(review, ana, kind, text=text)) == 0
