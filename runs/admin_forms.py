@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import jsonschema
 from django import forms
 from django.core.exceptions import ValidationError
+from django.core.validators import MaxLengthValidator
 from django.forms.fields import InvalidJSONInput
 
 from agentops import redaction
@@ -23,6 +24,11 @@ from runs.models import Agent, Guidance, Price, Tool
 from runs.tools import choices, registry
 from runs.values import Policy
 
+MOST = {"prompt": 100_000, "task_template": 20_000, "description": 2_000}
+"""Characters that a text of an agent may have; each run keeps the prompt, in every call."""
+MOST_JSON = 100_000
+MOST_RULES, MOST_RULE = 50, 500
+"""A check answers which rules apply, and a notice quotes them."""
 GRANT_KEYS = {"policy", "threshold", "settings"}
 _PLACE = re.compile(r"\{([A-Za-z_]\w*)\}")
 
@@ -54,6 +60,8 @@ class JsonArea(forms.JSONField):
 
     def to_python(self, value: Any) -> Any:
         """What is too deep, or has a number too long, is as wrong as any other text."""
+        if isinstance(value, str):
+            MaxLengthValidator(MOST_JSON)(value)
         try:
             return super().to_python(value)
         except (ValueError, RecursionError) as error:
@@ -112,6 +120,11 @@ class AgentForm(forms.ModelForm):
         model = Agent
         fields = "__all__"  # noqa: DJ007 - an admin sets all of it
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for name, most in MOST.items():
+            self.fields[name].validators.append(MaxLengthValidator(most))
+
     def clean_grants(self) -> dict[str, Json]:
         grants = _with_its_secrets(self.cleaned_data["grants"], self.instance.grants)
         _refuse(grant_problems(grants))
@@ -123,6 +136,7 @@ class AgentForm(forms.ModelForm):
             isinstance(rule, str) and rule.strip() for rule in rules
         )
         _refuse([] if is_right else ["This must be a list of rules in words."])
+        _refuse(too_many(rules))
         return [rule.strip() for rule in rules]
 
     def clean_limits(self) -> dict[str, Json]:
@@ -209,6 +223,18 @@ class PriceForm(forms.ModelForm):
             if value is not None and value < 0:
                 self.add_error(name, "This must not be negative.")
         return cleaned
+
+
+def too_many(rules: Sequence[str]) -> list[str]:
+    """Which bounds the rules of an agent go beyond, in words."""
+    problems = [
+        f"Rule {place} has {len(rule):,} characters, at most {MOST_RULE} go."
+        for place, rule in enumerate(rules, 1)
+        if len(rule) > MOST_RULE
+    ]
+    if len(rules) > MOST_RULES:
+        problems.append(f"These are {len(rules):,} rules, at most {MOST_RULES} go.")
+    return problems
 
 
 def grant_problems(grants: Json) -> list[str]:

@@ -279,7 +279,16 @@ def test_the_page_of_an_agent_lists_its_versions(signed_in):
         ("threshold", "1.5", "less than or equal to 1"),
         ("max_output_tokens", "0", "more than 0"),
         ("context_window", "100", "more than the longest output"),
+        ("prompt", "x" * 100_001, "at most 100000 characters (it has 100001)"),
+        ("task_template", "x" * 20_001, "at most 20000 characters"),
+        ("description", "x" * 2_001, "at most 2000 characters"),
+        ("grants", "x" * 100_001, "at most 100000 characters"),
+        ("limits", " " * 100_001, "at most 100000 characters"),
+        ("input_schema", '{"title": "' + "x" * 100_000, "at most 100000 characters"),
+        ("review_when", json.dumps(["x", "x" * 501]), "Rule 2 has 501 characters"),
+        ("review_when", json.dumps(["x"] * 51), "51 rules, at most 50"),
     ],
+    ids=lambda value: value[:20],
 )
 def test_an_agent_that_could_not_work_is_refused(signed_in, field, value, words):
     response = signed_in.post(url(Agent, "add"), agent_form(**{field: value}))
@@ -287,6 +296,20 @@ def test_an_agent_that_could_not_work_is_refused(signed_in, field, value, words)
     assert response.status_code == 200
     assert words in _errors(response)[field]
     assert Agent.objects.count() == 0
+
+
+def test_an_agent_may_have_long_texts(signed_in):
+    longest = {
+        "prompt": "x" * 100_000,
+        "task_template": "x" * 20_000,
+        "description": "x" * 2_000,
+        "review_when": json.dumps(["x" * 500] * 50),
+    }
+
+    response = signed_in.post(url(Agent, "add"), agent_form(**longest))
+
+    assert response.status_code == 302, _errors(response)
+    assert len(Agent.objects.get().prompt) == 100_000
 
 
 def test_the_task_names_only_fields_of_the_form(signed_in):
@@ -343,7 +366,11 @@ def test_a_tool_can_be_switched_off(signed_in):
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("timeout_s", "0"), ("attempts", "0"), ("threshold", "2"), ("settings", "[1]")],
+    [
+        *[("timeout_s", "0"), ("attempts", "0"), ("threshold", "2")],
+        *[("settings", "[1]"), ("settings", json.dumps({"a": "x" * 100_000}))],
+    ],
+    ids=lambda value: value[:20],
 )
 def test_a_tool_keeps_to_bounds(signed_in, field, value):
     sync_tools()
