@@ -204,14 +204,6 @@ def test_a_new_agent_begins_with_json_that_can_be_added_to(signed_in):
     assert json.loads(shown["input_schema"]) == {"type": "object", "properties": {}}
 
 
-@pytest.mark.parametrize("text", ["[" * 20_000, "9" * 5000])
-def test_json_that_nobody_can_read_is_refused(signed_in, text):
-    response = signed_in.post(url(Agent, "add"), agent_form(grants=text))
-
-    assert response.status_code == 200
-    assert "grants" in _errors(response)
-
-
 @pytest.mark.parametrize("page", ["change", "delete"])
 def test_an_address_that_names_no_field_is_as_good_as_one_that_says_nothing(
     admin_client, page
@@ -226,13 +218,13 @@ def test_an_address_that_names_no_field_is_as_good_as_one_that_says_nothing(
 def test_a_group_of_a_number_beyond_all_is_refused(signed_in):
     response = signed_in.post(url(Agent, "add"), agent_form(deciders=["9" * 40]))
 
-    assert "deciders" in _errors(response)
+    assert "deciders" in errors(response)
 
 
 def test_saving_an_agent_publishes_a_version(signed_in, boss):
     response = signed_in.post(url(Agent, "add"), agent_form())
 
-    assert response.status_code == 302, _errors(response)
+    assert response.status_code == 302, errors(response)
     version = AgentVersion.objects.get()
     assert (version.number, version.created_by) == (1, boss)
     assert version.config["grants"] == {"post_letter": {"policy": "always"}}
@@ -254,71 +246,6 @@ def test_the_page_of_an_agent_lists_its_versions(signed_in):
     page = signed_in.get(url(Agent, "change", agent.pk)).content.decode()
 
     assert agent.versions.get().digest[:12] in page
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "words"),
-    [
-        ("grants", '{"fly": {}}', "no tool called fly"),
-        ("grants", '{"post_letter": {"policy": "maybe"}}', "policy must be one of"),
-        ("grants", '{"post_letter": {"threshold": 2}}', "from 0 to 1"),
-        ("grants", '{"post_letter": {"threshold": "NaN"}}', "from 0 to 1"),
-        ("grants", '{"post_letter": {"treshold": 0.5}}', "no setting treshold"),
-        ("grants", '{"post_letter": {"settings": []}}', "settings must be an object"),
-        ("grants", '{"post_letter": "always"}', "must be an object"),
-        ("grants", "[]", "must be an object"),
-        ("grants", "{", "valid JSON"),
-        ("review_when", '["", "x"]', "list of rules"),
-        ("review_when", '"x"', "list of rules"),
-        ("limits", '{"steps": 0}', "more than 0"),
-        ("limits", '{"money": "-1"}', "more than 0"),
-        ("limits", '{"wishes": 3}', "no budget called wishes"),
-        ("limits", "[]", "object of budgets"),
-        ("input_schema", "[]", "JSON Schema"),
-        ("input_schema", '{"type": "object", "properties": 3}', "no JSON Schema"),
-        ("threshold", "1.5", "less than or equal to 1"),
-        ("max_output_tokens", "0", "more than 0"),
-        ("context_window", "100", "more than the longest output"),
-        ("prompt", "x" * 100_001, "at most 100000 characters (it has 100001)"),
-        ("task_template", "x" * 20_001, "at most 20000 characters"),
-        ("description", "x" * 2_001, "at most 2000 characters"),
-        ("grants", "x" * 100_001, "at most 100000 characters"),
-        ("limits", " " * 100_001, "at most 100000 characters"),
-        ("input_schema", '{"title": "' + "x" * 100_000, "at most 100000 characters"),
-        ("review_when", json.dumps(["x", "x" * 501]), "Rule 2 has 501 characters"),
-        ("review_when", json.dumps(["x"] * 51), "51 rules, at most 50"),
-    ],
-    ids=lambda value: value[:20],
-)
-def test_an_agent_that_could_not_work_is_refused(signed_in, field, value, words):
-    response = signed_in.post(url(Agent, "add"), agent_form(**{field: value}))
-
-    assert response.status_code == 200
-    assert words in _errors(response)[field]
-    assert Agent.objects.count() == 0
-
-
-def test_an_agent_may_have_long_texts(signed_in):
-    longest = {
-        "prompt": "x" * 100_000,
-        "task_template": "x" * 20_000,
-        "description": "x" * 2_000,
-        "review_when": json.dumps(["x" * 500] * 50),
-    }
-
-    response = signed_in.post(url(Agent, "add"), agent_form(**longest))
-
-    assert response.status_code == 302, _errors(response)
-    assert len(Agent.objects.get().prompt) == 100_000
-
-
-def test_the_task_names_only_fields_of_the_form(signed_in):
-    schema = {"type": "object", "properties": {"quarter": {"type": "string"}}}
-    fields = {"input_schema": json.dumps(schema), "task_template": "{quarter} {year}"}
-
-    response = signed_in.post(url(Agent, "add"), agent_form(**fields))
-
-    assert "called year" in _errors(response)["task_template"]
 
 
 def test_an_agent_with_versions_cannot_be_deleted(signed_in):
@@ -364,45 +291,7 @@ def test_a_tool_can_be_switched_off(signed_in):
     assert (tool.enabled, tool.policy, tool.settings) == (False, "blocked", {})
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        *[("timeout_s", "0"), ("attempts", "0"), ("threshold", "2")],
-        *[("settings", "[1]"), ("settings", json.dumps({"a": "x" * 100_000}))],
-    ],
-    ids=lambda value: value[:20],
-)
-def test_a_tool_keeps_to_bounds(signed_in, field, value):
-    sync_tools()
-
-    response = signed_in.post(
-        url(Tool, "change", "post_letter"), {"enabled": "on", field: value}
-    )
-
-    assert field in _errors(response)
-
-
-def test_a_setting_that_its_tool_does_not_know_is_refused(signed_in):
-    sync_tools()
-    change = url(Tool, "change", "send_email")
-    misspelt = '{"allow_domain": ["company.com"]}'
-
-    response = signed_in.post(change, {"enabled": "on", "settings": misspelt})
-
-    assert "settings" in _errors(response)
-
-
-def test_a_price_may_be_nothing_but_not_less(signed_in):
-    row = {"model": "local", "input": "0", "cached": "", "output": "0"}
-
-    signed_in.post(url(Price, "add"), row)
-    response = signed_in.post(url(Price, "add"), row | {"model": "x", "input": "-1"})
-
-    assert Price.objects.get().model == "local"
-    assert "input" in _errors(response)
-
-
-def _errors(response):
+def errors(response):
     """The form's errors as one text a field."""
     form = response.context["adminform"].form
     return {name: " ".join(words) for name, words in form.errors.items()}
