@@ -11,17 +11,15 @@ from uuid import UUID
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET, require_POST
-from django_htmx.http import HttpResponseStopPolling
+from django.views.decorators.http import require_POST
 
 from agentops import clock
-from agentops.http import AuthenticatedRequest, moment, polled, signed_in
+from agentops.http import AuthenticatedRequest, moment, signed_in
 from agentops.pages import problem
 from reviews import access, answers, claims, holding
 from reviews.answers import UNPROCESSABLE
 from reviews.holding import Before, Holding
 from reviews.models import Review
-from reviews.models.review import ReviewStatus
 from reviews.rights import may_decide
 from reviews.stale import StaleReview
 from runs.errors import BadInput, NotPermitted
@@ -29,21 +27,6 @@ from runs.errors import BadInput, NotPermitted
 NO_CONTENT = 204
 BY_ITSELF = frozenset({"keep", "leave"})
 """What a page wishes while nobody does anything."""
-
-
-@require_GET
-@signed_in
-@polled
-def held(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
-    """Who holds the item; 204 while that is as the page shows it."""
-    review = access.review_for(request.user, review_id)
-    shown = Before(request.GET.get("shown", ""), request.GET.get("lost", ""))
-    found = holding.of(review, request.user, clock.now(), shown)
-    if review.status != ReviewStatus.OPEN.value:
-        return HttpResponseStopPolling()
-    if found.shown == shown.shown:
-        return HttpResponse(status=NO_CONTENT)
-    return _part(request, found)
 
 
 @require_POST

@@ -78,12 +78,20 @@ def of(review: Review, user: User, now: datetime, before: Before) -> Holding:
     return Holding(review, hold, str(taken.pk) if taken else RAN_OUT, taken)
 
 
+def shown_of(review: Review, now: datetime) -> str:
+    """`shown` of its `Holding`, whoever looks; no query."""
+    return _stamp(review) if _is_held(review, now) else ""
+
+
 def _hold(review: Review, user: User, now: datetime) -> Hold:
     if stale.is_held_by_another(review, user, now):
         return Hold.OTHERS
+    return Hold.YOURS if _is_held(review, now) else Hold.NOBODYS
+
+
+def _is_held(review: Review, now: datetime) -> bool:
     until = review.holder_until
-    is_held = review.holder is not None and until is not None and until > now
-    return Hold.YOURS if is_held else Hold.NOBODYS
+    return review.holder_id is not None and until is not None and until > now
 
 
 def _stamp(review: Review) -> str:

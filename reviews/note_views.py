@@ -1,4 +1,4 @@
-"""Notes over HTTP: what is new, and one more. Whoever may see an item may write."""
+"""Notes over HTTP: one more. Whoever may see an item may write."""
 
 from __future__ import annotations
 
@@ -6,40 +6,21 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_POST
 
-from agentops.http import AuthenticatedRequest, polled, signed_in
+from agentops.http import AuthenticatedRequest, signed_in
 from reviews import access, drafts, notes, page
 from reviews.answers import UNPROCESSABLE, back_to_item
 from reviews.filters import Filters
 from reviews.models import Review
 from runs.errors import BadInput
 
-NO_CONTENT = 204
 
-
-@require_http_methods(["GET", "POST"])
+@require_POST
 @signed_in
-def discussion(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
-    """The list if it has grown, else 204; a POST adds a note, or is 422 and kept."""
+def add(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
+    """Keep one more; 422 for what cannot be kept, and it stays typed."""
     review = access.review_for(request.user, review_id)
-    if request.method == "POST":
-        return _add(request, review)
-    return _news(request, review)
-
-
-@polled
-def _news(request: AuthenticatedRequest, review: Review) -> HttpResponse:
-    found = notes.of(review)
-    if request.GET.get("newest", "") == str(found.newest):
-        return HttpResponse(status=NO_CONTENT)
-    if not request.htmx:
-        return back_to_item(request, review, "#notes")
-    context = {"review": review, "notes": found}
-    return render(request, "reviews/_notes_list.html", context)
-
-
-def _add(request: AuthenticatedRequest, review: Review) -> HttpResponse:
     text = request.POST.get("text", "")
     try:
         notes.add(review, by=request.user, text=text)

@@ -9,12 +9,25 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from agentops import clock
-from reviews import act, drafts, inbox, like, notes, rights, saved_views, undo
+from reviews import (
+    act,
+    drafts,
+    glance,
+    holding,
+    inbox,
+    like,
+    notes,
+    rights,
+    saved_views,
+    undo,
+)
 from reviews import why as reasons
 from reviews.decisions import registry
 from reviews.decisions.base import DecisionForm, DecisionKind
 from reviews.decisions.changes import Change, between
 from reviews.filters import Filters
+from reviews.glance import Changes, Shown
+from reviews.holding import Before
 from reviews.models import Decision, Review
 from reviews.models.review import ReviewStatus
 from runs import page as run_page
@@ -39,6 +52,11 @@ class Sheet:
     @property
     def name(self) -> str:
         return self.kind.kind
+
+    @property
+    def is_blank(self) -> bool:
+        """Has nobody typed into it?"""
+        return not self.form.is_bound and self.form.draft is None
 
     @property
     def short(self) -> str:
@@ -141,6 +159,8 @@ def of(review: Review, user: User, *, is_whole: bool = False) -> dict[str, Any]:
         "review": review,
         "run": run,
         "row": row,
+        "shown_state": glance.state_of(review),
+        "held": holding.of(review, user, now, Before()),
         "note_draft": note,
         "why": reasons.why(review, steps),
         "act": proposed,
@@ -161,6 +181,23 @@ def of(review: Review, user: User, *, is_whole: bool = False) -> dict[str, Any]:
         "run_chip": standing.chip(run),
         "undo_s": undo.left_s(row.decision, user, now),
         "now": now,
+    }
+
+
+def changed(
+    review: Review, user: User, shown: Shown, changes: Changes
+) -> dict[str, Any]:
+    """The parts of an open page that are to be shown anew; a query for each, at most."""
+    now = clock.now()
+    return {
+        "review": review,
+        "row": inbox.row(review, user, now),
+        "shown_state": glance.state_of(review),
+        "changes": changes,
+        "in_pane": shown.newest is None,
+        "held": holding.of(review, user, now, shown.hold or Before()),
+        "blocked": rights.may_decide(user, review, is_seen=True),
+        "notes": notes.of(review) if changes.notes else None,
     }
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 from django_htmx.http import HttpResponseStopPolling
 
 from agentops import clock
 from agentops.http import AuthenticatedRequest, polled, signed_in
-from reviews import access, claims, inbox, page
+from reviews import access, claims, glance, page
 from reviews.filters import Filters
+from reviews.models import Review
 from reviews.models.review import ReviewStatus
 from runs import page as run_page
 from runs import standing
@@ -45,21 +46,22 @@ def pane(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
 @require_GET
 @signed_in
 @polled
-def watch(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
-    """Nothing while the item is as it was shown; else a notice, once."""
-    review = access.review_for(request.user, review_id)
-    is_same = request.GET.get("version", "") == str(review.version)
-    if is_same and review.status == ReviewStatus.OPEN.value:
+def live(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
+    """Those parts of an open page that are no longer as it shows them, else 204."""
+    shown = glance.Shown.read(request.GET)
+    try:
+        changes = glance.look(request.user, review_id, shown, clock.now())
+    except Review.DoesNotExist as error:
+        raise Http404 from error
+    if changes.is_over and not changes:
+        return HttpResponseStopPolling()
+    if not changes:
         return HttpResponse(status=NO_CONTENT)
-    row = inbox.row(review, request.user, clock.now())
-    context = {
-        "review": review,
-        "row": row,
-        "is_short": "short" in request.GET,
-        "filters": Filters.read(request.GET),
+    review = access.review_for(request.user, review_id)
+    context = page.changed(review, request.user, shown, changes) | {
+        "filters": Filters.read(request.GET)
     }
-    answer = render(request, "reviews/_changed.html", context)
-    return HttpResponseStopPolling(answer.content)
+    return render(request, "reviews/_changes.html", context)
 
 
 @require_GET

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import hashlib
+from typing import Any, cast
 
 from django import template
-from django.template import Context
+from django.core.cache import caches
+from django.template import Context, Template
+from django.utils import timezone
+from django.utils.safestring import SafeString
 
-from agentops import clock
-from reviews import asking, holding, keyboard
+from reviews import asking, keyboard
+from reviews.inbox import Row
 from reviews.models import Review
 
 register = template.Library()
+
+KEPT_S = 15
 
 
 @register.simple_tag(takes_context=True)
@@ -35,9 +41,35 @@ def asked_of(user: Any, review: Review | None) -> asking.Asked | None:
 
 
 @register.simple_tag(takes_context=True)
-def holding_of(context: dict[str, Any], review: Review) -> holding.Holding:
-    """Who holds the item now, as the page of this person says it first."""
-    return holding.of(review, context["user"], clock.now(), holding.Before())
+def listed(context: Context, row: Row) -> SafeString:
+    """One row of a list: most of a list's time, so it is kept for some seconds.
+
+    Whoever sees the same shares it; its ages go on in the browser.
+    """
+    key = _look_of(context, row)
+    kept: SafeString | None = caches["rows"].get(key)
+    if kept is None:
+        engine = cast("Template", context.template).engine
+        with context.push(row=row):
+            kept = engine.get_template("reviews/_item.html").render(context)
+        caches["rows"].set(key, kept, KEPT_S)
+    return kept
+
+
+def _look_of(context: Context, row: Row) -> str:
+    """The same for two rows that look the same."""
+    review = row.review
+    looks = (
+        row.looks,
+        row.is_yours,
+        review.due_at,
+        review.rank_at,
+        context.get("chosen") == review.pk,
+        context.get("following") == review.pk,
+        context["filters"].tail,
+        timezone.get_current_timezone_name(),
+    )
+    return hashlib.sha256(repr(looks).encode()).hexdigest()
 
 
 @register.simple_tag

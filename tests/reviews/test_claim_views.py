@@ -46,7 +46,7 @@ def post(client, review, **fields):
 
 def ask(client, review, shown="", lost=""):
     """As the page asks every few seconds."""
-    address = reverse("reviews:held", args=[review.pk])
+    address = reverse("reviews:live", args=[review.pk])
     return client.get(address, {"shown": shown, "lost": lost}, headers=HTMX)
 
 

@@ -153,13 +153,13 @@ def test_a_step_left_behind_by_an_abort_was_not_carried_out(client, ana):
     assert "Under way" not in page
 
 
-@pytest.mark.parametrize(("query", "brings_steps"), [("", True), ("&short=1", False)])
+@pytest.mark.parametrize(("query", "brings_steps"), [("&newest=0", True), ("", False)])
 def test_a_change_is_told_and_brings_the_page_its_steps(
     client, ana, query, brings_steps
 ):
     review = decided(ana)
 
-    page = client.get(f"{address(review, 'watch')}?version=1{query}").content.decode()
+    page = client.get(f"{address(review, 'live')}?state=1+open{query}").content.decode()
 
     assert "Rejected by ana" in page
     assert "still here to copy" in page
@@ -177,8 +177,8 @@ def test_the_pane_tells_like_cases_and_notes_in_short(client, ana):
     assert "0 of 1 approved" in pane
     assert "2 notes of reviewers" in pane
     assert f"{address(review)}#step-" not in pane
-    assert pane.count(address(review, "watch")) == pane.count('id="changed"') == 1
-    assert "&amp;short=1" in pane
+    assert pane.count(address(review, "live")) == pane.count('id="changed"') == 1
+    assert "notes-newest" not in pane.replace("#notes-newest", "")
 
 
 def test_a_decision_that_was_taken_back_leads_to_the_item_again(client, ana):

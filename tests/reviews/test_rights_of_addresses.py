@@ -14,7 +14,7 @@ from tests.support import factory
 
 pytestmark = pytest.mark.django_db
 
-READ = ("detail", "pane", "watch", "after", "happened", "notes", "held", "answer")
+READ = ("detail", "pane", "live", "after", "happened", "answer")
 WRITE = ("notes", "hold", "ask_again", "undo", "answer")
 KINDS = ("approve", "edit", "fork", "abort", "reject", "guide", "supply", "nonsense")
 

@@ -111,11 +111,9 @@ POLLS = (
     "/runs/rows/",
     "/runs/{run}/live/",
     "/runs/{run}/watch/",
-    "/reviews/{review}/watch/",
+    "/reviews/{review}/live/",
     "/reviews/{review}/after/",
     "/reviews/{review}/happened/",
-    "/reviews/{review}/held/",
-    "/reviews/{review}/notes/",
 )
 
 

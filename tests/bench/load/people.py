@@ -9,6 +9,7 @@ looks at asks for news as often as the page's markup says.
 
 from __future__ import annotations
 
+import html
 import os
 import random
 import re
@@ -16,7 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import httpx2
 
@@ -29,6 +30,7 @@ NAME = re.compile(r'id="item-([0-9a-f-]{36})"')
 RUN = re.compile(r'href="/runs/([0-9a-f-]{36})/"')
 WELL = {200, 204, 286, 302}
 MARK = re.compile(r'name="mark" value="([^"]*)"')
+SHOWN = re.compile(r'name="(mark|state|shown|lost|newest)" value="([^"]*)"')
 FIRST_ROWS = 20
 HELD = "You hold this"
 HASTY = 0.2
@@ -40,11 +42,12 @@ WAYS = ("approve", "approve", "approve", "approve", "reject", "reject", "guide",
 
 @dataclass(frozen=True)
 class Poll:
-    """An address asked again and again; by POST with `sent`."""
+    """An address asked again and again, with what the page shows."""
 
     address: str
     every_s: float
-    sent: Fields | None = None
+    sent: Fields = field(default_factory=list)
+    is_post: bool = False
 
 
 class Person(threading.Thread):
@@ -98,8 +101,13 @@ class Person(threading.Thread):
                     due[each] = time.monotonic() + each.every_s
 
     def _poll(self, each: _Each) -> None:
-        method = "GET" if each.sent is None else "POST"
-        found = self._ask("poll", method, each.address, each.sent, is_htmx=True)
+        found = self._ask(
+            "poll",
+            "POST" if each.is_post else "GET",
+            each.address,
+            each.sent,
+            is_htmx=True,
+        )
         each.take(found.text)
 
     def _ask(
@@ -115,9 +123,14 @@ class Person(threading.Thread):
         data: dict[str, list[str]] = {}
         for name, value in sent or []:
             data.setdefault(name, []).append(value)
+        is_post = method == "POST"
         began = time.perf_counter()
         found = self._client.request(
-            method, address, data=data or None, headers=headers
+            method,
+            address,
+            headers=headers,
+            data=data if is_post and data else None,
+            params=data if data and not is_post else None,
         )
         self.book.request(what, began)
         if found.status_code not in WELL and not (
@@ -139,11 +152,11 @@ class _Each:
 
     def __init__(self, poll: Poll) -> None:
         self.address, self.every_s, self.sent = poll.address, poll.every_s, poll.sent
+        self.is_post = poll.is_post
 
     def take(self, page: str) -> None:
-        if self.sent and (mark := MARK.search(page)):
-            kept = [(name, value) for name, value in self.sent if name != "mark"]
-            self.sent = [*kept, ("mark", mark[1])]
+        told = dict(SHOWN.findall(html.unescape(page)))
+        self.sent = [(name, told.get(name, value)) for name, value in self.sent]
 
 
 PULSE = Poll("/pulse/", 15)
@@ -164,7 +177,8 @@ class Operator(Person):
     def _decide_on(self, review: str) -> None:
         address = f"/reviews/{review}/"
         page = self.get("item", address)
-        self.think(_watching(address))
+        polls = _watching(address, page)
+        self.think(polls)
         forms = Forms(page)
         kind = self.chance.choice(WAYS)
         form = forms.of(f"{address}decide/{kind}/")
@@ -173,7 +187,7 @@ class Operator(Person):
         sent = [("act", "claim"), *_token(form)]
         held = self._ask("claim", "POST", f"{address}hold/", sent, is_htmx=True)
         if HELD in held.text or self.chance.random() < HASTY:
-            self.think(_watching(address))
+            self.think(polls)
             self._send(review, kind, form)
 
     def _send(self, review: str, kind: str, form: Form) -> None:
@@ -226,16 +240,13 @@ def _rows(page: str) -> list[Poll]:
     ids = [("id", one) for one in NAME.findall(page)]
     mark = MARK.search(page)
     sent = [*ids, ("mark", mark[1] if mark else "")]
-    return [Poll("/reviews/rows/", 4, [*sent, token] if token else sent)]
+    sent += [token] if token else []
+    return [Poll("/reviews/rows/", 4, sent, is_post=True)]
 
 
-def _watching(address: str) -> list[Poll]:
-    return [
-        PULSE,
-        Poll(f"{address}watch/?version=0", 3),
-        Poll(f"{address}held/", 3),
-        Poll(f"{address}notes/", 5),
-    ]
+def _watching(address: str, page: str) -> list[Poll]:
+    shown = SHOWN.findall(html.unescape(page))
+    return [PULSE, Poll(f"{address}live/", 3, shown)]
 
 
 def _token(form: Form) -> Fields:
