@@ -25,9 +25,11 @@ class Backend(AxesStandaloneBackend, ModelBackend):  # type: ignore[misc] # unty
 
     def get_user(self, user_id: int) -> User | None:
         found = User.objects.select_related("profile").filter(pk=user_id).first()
-        return (
-            found if found is not None and self.user_can_authenticate(found) else None
-        )
+        if found is None or not self.user_can_authenticate(found):
+            return None
+        # For as long as the request: see `AgentQuerySet.ids_decided_by`.
+        found.remembered = {}  # type: ignore[attr-defined]
+        return found
 
     def get_all_permissions(self, user_obj: Any, obj: Any = None) -> set[str]:
         is_known = user_obj.is_active and not user_obj.is_anonymous and obj is None

@@ -156,8 +156,8 @@ def would_act_for_good(review: Review, kind: str) -> bool:
 
 def found(ids: Iterable[UUID], user: User) -> dict[UUID, Review]:
     """Those of the items that the person may see, as lists show them; two queries."""
-    whole = inbox.seen_by(user).defer(None).defer(*UNREAD)
-    return dict(whole.in_bulk(list(ids)))
+    whole = inbox.seen_by(user).defer(*UNREAD).filter(pk__in=list(ids))
+    return {one.pk: one for one in inbox.with_decisions(list(whole))}
 
 
 def decide(

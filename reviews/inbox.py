@@ -10,8 +10,14 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Exists, OuterRef, Prefetch, Q, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import (
+    Count,
+    Exists,
+    OuterRef,
+    Prefetch,
+    Q,
+    prefetch_related_objects,
+)
 
 from agentops import clock
 from agentops.http import moment
@@ -24,6 +30,16 @@ from reviews.saved_views import View
 from runs import words
 from runs.standing import BAD_REASONS
 from runs.states import ParkReason
+
+_OF_PERSON = ("username", "first_name", "last_name")
+LISTED = (
+    *("version", "status", "kind", "reason", "risk", "stakes", "shape"),
+    *("title", "question", "opened_at", "due_at", "rank_at", "closed_at"),
+    *("holder_until", "run__agent__name"),
+    *(f"holder__{name}" for name in _OF_PERSON),
+    *(f"run__submitter__{name}" for name in _OF_PERSON),
+)
+"""The columns of a row: a page asks for many rows every few seconds."""
 
 ROWS = 25
 MOST_ROWS = 500
@@ -164,7 +180,7 @@ def page(
     if end:
         found = found.exclude(_beyond(view, *end))
     most = ROWS if through is None else MOST_ROWS
-    some = list(found[: most + 1])
+    some = _listed(found[: most + 1])
     shown = [row(review, user, now) for review in some[:most]]
     is_more = len(some) > most or bool(end)
     return Page(shown, _mark(view, shown[-1].review) if shown and is_more else "")
@@ -173,7 +189,8 @@ def page(
 def again(user: User, ids: Sequence[str], now: datetime) -> list[Row]:
     """The rows that a list shows already, fresh and in their order; two queries."""
     wanted = [uuid for uuid in map(_uuid, ids[:MOST_ROWS]) if uuid]
-    found = seen_by(user).in_bulk(wanted)
+    some = _listed(seen_by(user).filter(pk__in=wanted))
+    found = {review.pk: review for review in some}
     return [row(found[uuid], user, now) for uuid in wanted if uuid in found]
 
 
@@ -223,15 +240,26 @@ def fingerprint(rows: Sequence[Row], *rest: object) -> str:
 
 
 def seen_by(user: User) -> ReviewQuerySet:
-    standing = Decision.objects.filter(undone_at=None).select_related("actor")
     opened = Seen.objects.filter(review=OuterRef("pk"), person=user)
     return (
         Review.objects.visible_to(user)
         .select_related("run__agent", "run__submitter", "holder")
-        .defer("search_text", "detail", "run__search_text", "run__output")
         .annotate(is_seen=Exists(opened))
-        .prefetch_related(Prefetch("decisions", standing, to_attr="standing"))
     )
+
+
+def with_decisions(reviews: Sequence[Review]) -> Sequence[Review]:
+    """The same, with what `row` says of closed ones; a query where there are any."""
+    standing = Decision.objects.filter(undone_at=None).select_related("actor")
+    closed = [one for one in reviews if one.status != ReviewStatus.OPEN.value]
+    prefetch_related_objects(
+        closed, Prefetch("decisions", standing, to_attr="standing")
+    )
+    return reviews
+
+
+def _listed(reviews: ReviewQuerySet) -> Sequence[Review]:
+    return with_decisions(list(reviews.only(*LISTED)))
 
 
 def row(review: Review, user: User, now: datetime) -> Row:
@@ -259,10 +287,12 @@ def neighbours(
     filters: Filters | None = None,
     now: datetime | None = None,
 ) -> dict[str, Any]:
-    """Where a review stands in a view, and what is before and after it; one query.
+    """Where a review stands in a view, and what is before and after it.
 
     A review that is closed has a place still: what follows it is next, else what is
     on top. Views of what is closed have none, so their neighbours are those of all.
+    Three queries, each by an index of its own; together in one they take longer to
+    build than to answer.
     """
     now = now or clock.now()
     filters = (filters or Filters()).onward
@@ -270,42 +300,24 @@ def neighbours(
     found = _of(view, Review.objects.visible_to(user), filters, now)
     others = found.exclude(pk=review.pk).order_by(*view.order)
     after = _beyond(view, review.rank_at, review.pk)
-    here = Review.objects.filter(pk=review.pk).values(
-        **_first("next", others.filter(after)),
-        **_first("previous", others.exclude(after).reverse()),
-        **_first("top", others),
-        before=_number(others.exclude(after)),
-        total=_number(others),
+    following = _first(others.filter(after))
+    if review.status != ReviewStatus.OPEN.value:
+        return {"next": following or _first(others), "total": others.count()}
+    numbers = others.order_by().aggregate(
+        before=Count("pk", filter=~after), total=Count("pk")
     )
-    return _placed(here.get(), is_open=review.status == ReviewStatus.OPEN.value)
-
-
-def _first(name: str, reviews: ReviewQuerySet) -> dict[str, Any]:
     return {
-        f"{name}_pk": Subquery(reviews.values("pk")[:1]),
-        f"{name}_title": Subquery(reviews.values("title")[:1]),
+        "place": numbers["before"] + 1,
+        "total": numbers["total"] + 1,
+        "previous": _first(others.exclude(after).reverse())
+        if numbers["before"]
+        else None,
+        "next": following,
     }
 
 
-def _number(reviews: ReviewQuerySet) -> Coalesce:
-    """How many there are, as part of a query; all of them are open."""
-    counted = reviews.order_by().values("status").annotate(number=Count("pk"))
-    return Coalesce(Subquery(counted.values("number")), 0)
-
-
-def _placed(found: Mapping[str, Any], *, is_open: bool) -> dict[str, Any]:
-    def one(name: str) -> dict[str, Any] | None:
-        pk = found[f"{name}_pk"]
-        return {"pk": pk, "title": found[f"{name}_title"]} if pk else None
-
-    if not is_open:
-        return {"next": one("next") or one("top"), "total": found["total"]}
-    return {
-        "place": found["before"] + 1,
-        "total": found["total"] + 1,
-        "previous": one("previous"),
-        "next": one("next"),
-    }
+def _first(reviews: ReviewQuerySet) -> Mapping[str, Any] | None:
+    return reviews.values("pk", "title").first()
 
 
 def _uuid(text: str) -> UUID | None:

@@ -16,6 +16,10 @@ from runs import words
 from runs.models import Agent
 
 CASES = 5
+SHOWN = (
+    *("kind", "note", "decided_at", "review__detail"),
+    *(f"actor__{name}" for name in ("username", "first_name", "last_name")),
+)
 IN_FAVOUR = frozenset({"approve", "edit"})
 
 
@@ -43,10 +47,9 @@ def cases(review: Review, user: User) -> list[LikeCase]:
         review__status=ReviewStatus.DECIDED.value,
     ).exclude(review=review)
     if not user.has_perm("runs.view_all_runs"):
-        decisions = decisions.filter(review__agent__in=Agent.objects.decided_by(user))
-    found = decisions.select_related("actor", "review").defer(
-        "review__search_text", "review__proposal", "review__seal", "review__stakes"
-    )
+        agents = Agent.objects.ids_decided_by(user)
+        decisions = decisions.filter(review__agent__in=agents)
+    found = decisions.select_related("actor", "review").only(*SHOWN)
     return [_like(one) for one in found.order_by("-review__closed_at")[:CASES]]
 
 

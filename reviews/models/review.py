@@ -61,7 +61,7 @@ class ReviewQuerySet(models.QuerySet["Review"]):
             return self
         if not user.has_perm("reviews.decide_review"):
             return self.none()
-        return self.filter(agent__in=Agent.objects.decided_by(user))
+        return self.filter(agent__in=Agent.objects.ids_decided_by(user))
 
     def open(self) -> ReviewQuerySet:
         """Those for which a run waits."""

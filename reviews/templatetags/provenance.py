@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from django import template
@@ -53,8 +54,13 @@ def figured(
 @register.simple_tag(takes_context=True)
 def figured_markdown(context: Mapping[str, Any], text: str, index: Index) -> SafeString:
     """Markdown as its reader gets it, figures marked and links told in full."""
-    page = rendered.read(to_html(text))
-    return _joined(list(_written(context, page, index)))
+    return _joined(list(_written(context, _page(text), index)))
+
+
+@lru_cache(maxsize=256)
+def _page(text: str) -> Rendered:
+    """Pane, page and refused forms show the same text in turn."""
+    return rendered.read(to_html(text))
 
 
 def _joined(parts: Sequence[SafeString]) -> SafeString:

@@ -30,7 +30,7 @@ class RunQuerySet(models.QuerySet["Run"]):
             return self
         own = Q(submitter=user)
         if user.has_perm("reviews.decide_review"):
-            own |= Q(agent__in=Agent.objects.decided_by(user))
+            own |= Q(agent__in=Agent.objects.ids_decided_by(user))
         return self.filter(own)
 
 

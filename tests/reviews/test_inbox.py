@@ -24,7 +24,7 @@ def test_an_item_has_a_place_between_its_neighbours(ana, django_assert_num_queri
     first, here, last = factory.park(), factory.park(), factory.park()
     ana.get_all_permissions()
 
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(3):
         near = inbox.neighbours(ana, here)
 
     assert near["previous"] == {"pk": first.pk, "title": first.title}
