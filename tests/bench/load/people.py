@@ -28,9 +28,15 @@ THINKS_S = (2.0, 10.0)
 ARRIVE_S = 30.0
 NAME = re.compile(r'id="item-([0-9a-f-]{36})"')
 RUN = re.compile(r'href="/runs/([0-9a-f-]{36})/"')
-WELL = {200, 204, 286, 302}
+STOP = 286
+WELL = {200, 204, STOP, 302}
 MARK = re.compile(r'name="mark" value="([^"]*)"')
-SHOWN = re.compile(r'name="(mark|state|shown|lost|newest)" value="([^"]*)"')
+SHOWN = re.compile(
+    r'name="(mark|state|shown|lost|newest|from)" (?:[^>]* )?value="([^"]*)"'
+)
+ASKS = re.compile(
+    r'hx-get="([^"]+)"(?: [\w-]+="[^"]*")*? hx-trigger="every (\d+)s(?:[^"]*)"'
+)
 FIRST_ROWS = 20
 HELD = "You hold this"
 HASTY = 0.2
@@ -95,12 +101,14 @@ class Person(threading.Thread):
         while (now := time.monotonic()) < ends:
             following = min([*due.values(), ends])
             time.sleep(max(0.0, following - now))
-            for each, at in due.items():
+            for each, at in list(due.items()):
                 if at <= time.monotonic() < ends:
-                    self._poll(each)
                     due[each] = time.monotonic() + each.every_s
+                    if not self._poll(each):
+                        del due[each]
 
-    def _poll(self, each: _Each) -> None:
+    def _poll(self, each: _Each) -> bool:
+        """Is it to be asked again?"""
         found = self._ask(
             "poll",
             "POST" if each.is_post else "GET",
@@ -109,6 +117,7 @@ class Person(threading.Thread):
             is_htmx=True,
         )
         each.take(found.text)
+        return found.status_code != STOP
 
     def _ask(
         self,
@@ -159,25 +168,23 @@ class _Each:
         self.sent = [(name, told.get(name, value)) for name, value in self.sent]
 
 
-PULSE = Poll("/pulse/", 15)
-
-
 class Operator(Person):
     """Takes an item from the list, claims it, and decides."""
 
     def visit(self) -> None:
         page = self.get("inbox", "/reviews/" + self.chance.choice(LISTS))
         items = NAME.findall(page)[:FIRST_ROWS]
+        asks = [*_polls(page), *_rows(page)]
         if items:  # the first one stands beside the list
-            self.get("pane", f"/reviews/{items[0]}/pane/")
-        self.think([PULSE, *_rows(page)])
+            asks += _polls(self.get("pane", f"/reviews/{items[0]}/pane/"))
+        self.think(asks)
         if items and not self.is_over:
             self._decide_on(self.chance.choice(items))
 
     def _decide_on(self, review: str) -> None:
         address = f"/reviews/{review}/"
         page = self.get("item", address)
-        polls = _watching(address, page)
+        polls = _polls(page)
         self.think(polls)
         forms = Forms(page)
         kind = self.chance.choice(WAYS)
@@ -203,7 +210,7 @@ class Operator(Person):
         undo = Forms(page).of("/undo/")
         if undo and self.chance.random() < 0.1:
             self._take_back(review, kind, undo)
-        self.think([PULSE])
+        self.think(_polls(page))
 
     def _take_back(self, review: str, kind: str, form: Form) -> None:
         if self.post("undo", form.action, form.fields).status_code == 302:
@@ -215,12 +222,11 @@ class Submitter(Person):
 
     def visit(self) -> None:
         page = self.get("runs", "/runs/")
-        self.think([PULSE])
+        self.think(_polls(page))
         runs = RUN.findall(page)
         if runs:
             address = f"/runs/{self.chance.choice(runs)}/"
-            self.get("run", address)
-            self.think([PULSE, Poll(f"{address}live/", 1)])
+            self.think(_polls(self.get("run", address)))
         if self.chance.random() < 0.3 and not self.is_over:
             self._submit()
 
@@ -244,9 +250,11 @@ def _rows(page: str) -> list[Poll]:
     return [Poll("/reviews/rows/", 4, sent, is_post=True)]
 
 
-def _watching(address: str, page: str) -> list[Poll]:
-    shown = SHOWN.findall(html.unescape(page))
-    return [PULSE, Poll(f"{address}live/", 3, shown)]
+def _polls(page: str) -> list[Poll]:
+    """What the markup of a page asks by itself, with what the page shows."""
+    page = html.unescape(page)
+    shown = SHOWN.findall(page)
+    return [Poll(address, float(every), shown) for address, every in ASKS.findall(page)]
 
 
 def _token(form: Form) -> Fields:
