@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db.models import Count, Max
 
 from runs import forking, history, standing, timeline, waterfall
 from runs.facts import subject
@@ -49,7 +51,7 @@ def of(run: Run, user: User, first: int | None = None) -> dict[str, Any]:
         "entries": entries,
         "earlier": steps[0].number if steps and steps[0].number > 1 else 0,
         "picture": waterfall.draw(entries),
-        "transitions": list(_transitions(run)),
+        "moves": Moves.of(run),
         "effects": effects(run),
         "forks": list(run.copies.order_by("created_at")[:MOST_FORKS]),
         "may_fork": may_fork(run, user),
@@ -171,9 +173,24 @@ def _served(run: Run) -> list[dict[str, Any]]:
     ]
 
 
-def _transitions(run: Run) -> list[Transition]:
-    found = Transition.objects.filter(run=run).order_by("-id")[:MOST_TRANSITIONS]
-    return list(found)[::-1]
+@dataclass(frozen=True)
+class Moves:
+    """The transitions of a run, which only grow: the rows are asked for if need be."""
+
+    run: Run
+    newest: int
+    number: int
+
+    @classmethod
+    def of(cls, run: Run) -> Moves:
+        """One query."""
+        found = run.transitions.aggregate(newest=Max("id"), number=Count("id"))
+        return cls(run, found["newest"] or 0, min(found["number"], MOST_TRANSITIONS))
+
+    def rows(self) -> list[Transition]:
+        """The newest, oldest first; one query."""
+        known = self.run.transitions.filter(id__lte=self.newest)
+        return list(known.order_by("-id")[:MOST_TRANSITIONS])[::-1]
 
 
 def _open_review(run: Run) -> Any:

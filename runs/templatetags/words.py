@@ -7,6 +7,7 @@ import re
 import unicodedata
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from django import template
@@ -57,8 +58,12 @@ def tries(number: int) -> str:
 
 
 @register.simple_tag
+@lru_cache(maxsize=256)
 def icon(name: str) -> SafeString:
-    """One symbol of the sprite; decoration, the words beside it say the same."""
+    """One symbol of the sprite; decoration, the words beside it say the same.
+
+    A page has dozens, and they are the same for as long as the process lives.
+    """
     return format_html(
         '<svg class="icon" aria-hidden="true"><use href="{}#i-{}"/></svg>',
         static("img/icons.svg"),
