@@ -12,12 +12,28 @@ from reviews.decisions.base import DecisionForm
 from reviews.models import Review
 from runs.errors import BadInput
 from runs.states import ParkReason
+from runs.timeline import DECIDED
 from runs.tools import registry as tools
+from runs.undone import UNDO
 from runs.values import VerdictKind
 from tests.support import factory
 
 KINDS = registry.all_kinds()
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
+
+
+def test_a_runs_steps_tell_of_every_kind_in_its_own_words():
+    """The list of steps, which knows no kinds, has the words of each verdict."""
+    told = {kind.verdict: kind for kind in KINDS if kind.verdict is not None}
+    of_its_own = [kind for kind in KINDS if kind.verdict == kind.kind]
+
+    assert set(DECIDED) == {*VerdictKind, UNDO}
+    assert set(told) == set(VerdictKind)
+    assert {kind.verdict for kind in of_its_own} == set(VerdictKind)
+    assert {kind.kind: DECIDED[kind.kind][0] for kind in of_its_own} == {
+        kind.kind: kind.done for kind in of_its_own
+    }
+
 
 FIGURES = {
     "budget": "money",
