@@ -22,12 +22,12 @@ from typing import Any
 
 from pythonjsonlogger.json import JsonFormatter
 
-from agentops import env, outage, redaction
+from agentops import env, outage, redaction, unseen
 
 KEYS = ("run", "step", "attempt")
 FORMATS = ("plain", "json")
 
-_STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_STEERING = re.compile(f"[{unseen.STEERING}]")
 
 _nothing: Mapping[str, str] = MappingProxyType({})
 _bound: ContextVar[Mapping[str, str]] = ContextVar("agentops_log", default=_nothing)

@@ -12,10 +12,10 @@ from typing import Any
 
 from django.utils import timezone
 
+from agentops import unseen
+
 HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5"
-    "\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164"
-    "\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef]"
+    f"[{unseen.CONTROL}{unseen.LINE_ENDS}{unseen.UNSEEN}{unseen.BLANK}]"
 )
 """Control characters but tab and newline, and what changes a text unseen."""
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from agentops import unseen
 from reviews.provenance.units import unit_at
 
 MAX_DIGITS = 60
@@ -21,10 +22,7 @@ MAX_DIGITS = 60
 COMMON_LENGTH = 3
 """Texts up to this length, and numbers of fewer digits, stand anywhere by chance."""
 
-INVISIBLE = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e01ef"
-)
+INVISIBLE = unseen.UNSEEN + unseen.EMOJI
 _COMBINING = "\u0300-\u036f\u20d0-\u20ff"
 _IN = rf"[\w{INVISIBLE}{_COMBINING}]"
 _THIN = "\u00a0\u202f\u2009"

@@ -23,6 +23,7 @@ from django.utils.encoding import punycode
 from django.utils.module_loading import import_string
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from agentops import unseen
 from agentops.mail import FileBackend, count_with_key, kept_in
 from agentops.markdown import to_html
 from runs.canonical import Json, shorten
@@ -42,8 +43,7 @@ from runs.tools.choices import Choices
 
 SMTP_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
 MAX_RECIPIENTS = 50
-# The last of them turn the direction of what a person reads.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(f"[{unseen.STEERING}]")
 _ENCODED = re.compile(r"=\?[^?\s]*\?[bq]\?", re.IGNORECASE)
 # Quoted parts may hold any sign; the others lead on to another server.
 _ODD_LOCAL = re.compile(r"[\"%!]")
