@@ -115,15 +115,20 @@ AGENTOPS = conf.from_environment()
 # `agentops.sessions` ends them; the cookie and the row are kept no longer.
 SESSION_COOKIE_AGE = int(AGENTOPS.session_idle_s)
 
+TASK_TIMEOUT_S = 60
+# A task that was taken waits in the worker's own queue for those before it: two there
+# (`queue_limit`) and one on each of its processes, drivers apart, with time to spare.
+TAKEN_AND_WAITING_S = 7 * TASK_TIMEOUT_S
+
 Q_CLUSTER: dict[str, Any] = {
     "name": "agentops",
     "orm": "default",
     "broker_class": "runs.queue.Broker",
     "ALT_CLUSTERS": {},
     "workers": env.integer("AGENTOPS_WORKERS", 3, minimum=2),
-    "timeout": 60,
-    # Longer than the longest task, its wait in the local queue included.
-    "retry": max(1500, AGENTOPS.drive_timeout_s + 420),
+    "timeout": TASK_TIMEOUT_S,
+    # After it a task counts as lost and is handed out again.
+    "retry": max(1500, AGENTOPS.drive_timeout_s + TAKEN_AND_WAITING_S),
     "ack_failures": True,
     "max_attempts": 1,
     "save_limit": -1,
