@@ -16,7 +16,7 @@ from runs.blocks import SHOWN_AS_MARKDOWN, label, plain
 from runs.canonical import Json
 from runs.models import Step, Tool
 from runs.tools import registry
-from runs.tools.base import Context, Deadline, Preview, ToolSpec
+from runs.tools.base import IRREVERSIBLE, Context, Deadline, Preview, ToolSpec
 from runs.tools.perform import preview
 
 PREVIEW_S = 5.0
@@ -35,7 +35,7 @@ TYPES = {
 }
 KINDS = {"email": "e-mail", "url": "URL", "json": "structure"}
 REVERSIBILITY = {
-    "irreversible": ("bad", "oneway", "Cannot be undone"),
+    IRREVERSIBLE: ("bad", "oneway", "Cannot be undone"),
     "idempotent": ("", "again", "Safe to repeat"),
     "read": ("good", "search", "Only reads"),
 }
@@ -116,7 +116,7 @@ class Act:
 
     @property
     def is_irreversible(self) -> bool:
-        return self.effect == "irreversible"
+        return self.effect == IRREVERSIBLE
 
     @property
     def tone(self) -> str:
@@ -215,7 +215,7 @@ def _undo_s(own: float | None, effect: str) -> float:
     if own is not None:
         return own
     numbers = product()
-    is_final = effect == "irreversible"
+    is_final = effect == IRREVERSIBLE
     return numbers.undo_irreversible_s if is_final else numbers.undo_s
 
 

@@ -16,13 +16,14 @@ from decimal import Decimal, InvalidOperation
 from reviews.models.review import Risk
 from runs.canonical import Json, dumps
 from runs.states import ParkReason
+from runs.tools.base import IRREVERSIBLE
 
 HIGH = 3
 WIDE = 5
 FAR = Decimal("0.25")
 
 _EFFECT = {
-    "irreversible": ("The call cannot be undone", 2),
+    IRREVERSIBLE: ("The call cannot be undone", 2),
     "idempotent": ("The call changes something", 1),
 }
 _FAILED = ("It stopped with an error", 1)

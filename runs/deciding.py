@@ -35,6 +35,7 @@ from runs.models import Effect, Run
 from runs.progress import Progress
 from runs.records import Fence, Move, Planned, Record
 from runs.states import EffectStatus, RunState, StepKind, StepStatus
+from runs.tools.base import IRREVERSIBLE
 from runs.values import ProposedCall, Verdict, VerdictKind
 
 __all__ = ["Changed", "allowed_verdicts", "edited", "reseal", "resume", "terms"]
@@ -188,7 +189,7 @@ def _settle_effect(
     call = park.get("call")
     if call and verdict.kind is V.OUTCOME:
         _record_outcome(call, verdict, step.planned_at)
-    if call and verdict.kind is V.SUPPLY and call["effect"] == "irreversible":
+    if call and verdict.kind is V.SUPPLY and call["effect"] == IRREVERSIBLE:
         _record_done(run, call, verdict, step, by)
 
 

@@ -13,7 +13,7 @@ from runs.models import Agent, Run, Tool
 from runs.states import RunState
 from runs.timeline import TOOL_ICONS
 from runs.tools import registry
-from runs.tools.base import titled
+from runs.tools.base import IRREVERSIBLE, titled
 from runs.values import Policy
 
 T = TypeVar("T")
@@ -130,7 +130,7 @@ def _ability(
         return None
     effect, description = _of_spec(name)
     asks = policy is Policy.ALWAYS or (
-        policy is Policy.ASK_BELOW and effect == "irreversible"
+        policy is Policy.ASK_BELOW and effect == IRREVERSIBLE
     )
     threshold = grant.get("threshold") or agent.threshold
     when = "always asks" if policy is Policy.ALWAYS else "by itself"
@@ -146,5 +146,5 @@ def _of_spec(name: str) -> tuple[str, str]:
     except KeyError:
         return "", "Not installed here"
     first = spec.description.split(". ")[0].rstrip(".")
-    can_undo = "Cannot be undone. " if spec.effect == "irreversible" else ""
+    can_undo = "Cannot be undone. " if spec.effect == IRREVERSIBLE else ""
     return spec.effect.value, f"{can_undo}{first}"

@@ -16,6 +16,7 @@ from runs.progress import Progress
 from runs.records import Delta, Fence, Result, Settled
 from runs.results import Recorded
 from runs.states import StepKind, StepStatus
+from runs.tools.base import IRREVERSIBLE
 from runs.values import StepValue
 from runs.work import Outcome
 
@@ -112,7 +113,7 @@ def result_of(step: StepValue, recorded: Recorded, outcome: Outcome) -> Result:
 def settled(step: StepValue, result: Result) -> Settled | None:
     """How the ledger's row of a finished irreversible call is to read."""
     request = step.request or {}
-    if step.kind is not StepKind.TOOL or request.get("effect") != "irreversible":
+    if step.kind is not StepKind.TOOL or request.get("effect") != IRREVERSIBLE:
         return None
     given = (result.response or {}).get("result")
     return request["key"], records.effect_of(result.status), given

@@ -13,7 +13,7 @@ from runs import forking, history, standing, timeline, waterfall
 from runs.facts import subject
 from runs.models import Attempt, Blob, Effect, Run, Step, Transition
 from runs.states import EffectStatus, RunState, StepKind, StepStatus
-from runs.tools.base import titled
+from runs.tools.base import IRREVERSIBLE, titled
 
 STEPS = 100
 MOST_STEPS = 500
@@ -162,7 +162,7 @@ def _served(run: Run) -> list[dict[str, Any]]:
     calls = run.steps.filter(
         kind=StepKind.TOOL.value,
         status=StepStatus.SUCCEEDED.value,
-        request__effect="irreversible",
+        request__effect=IRREVERSIBLE,
     )
     steps = dict(calls.values_list("request__key", "number"))
     others = Effect.objects.filter(root_id=run.root_id, key__in=steps)

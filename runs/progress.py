@@ -16,6 +16,7 @@ from runs import conversation, undone, verdicts
 from runs.canonical import Json, digest, size
 from runs.conversation import Message
 from runs.states import StepKind, StepStatus
+from runs.tools.base import IRREVERSIBLE
 from runs.turns import Approval, PendingCall, Turns
 from runs.values import StepValue
 
@@ -120,7 +121,7 @@ class Progress(Turns):
         if "text" not in response:
             return
         succeeded = step.status is StepStatus.SUCCEEDED
-        if request.get("effect") == "irreversible" and succeeded:
+        if request.get("effect") == IRREVERSIBLE and succeeded:
             self.count_act(step.name, request["arguments"])
         if response.get("untrusted"):
             self.untrusted = True

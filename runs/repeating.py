@@ -15,7 +15,7 @@ from runs.held import Held
 from runs.models import Attempt, Effect
 from runs.records import Delta
 from runs.states import StepKind
-from runs.tools.base import Reconciled, Reconciliation
+from runs.tools.base import IRREVERSIBLE, Reconciled, Reconciliation
 from runs.values import StepValue
 from runs.work import Outcome, Rest
 
@@ -47,7 +47,7 @@ def to_repeat(held: Held, step: StepValue, outcome: Outcome) -> StepError | None
     error = outcome.error
     if not isinstance(error, Transient) or step.attempts + 1 >= _attempts(held, step):
         return None
-    is_act = (step.request or {}).get("effect") == "irreversible"
+    is_act = (step.request or {}).get("effect") == IRREVERSIBLE
     return error if not is_act or isinstance(error, NotSent) else None
 
 

@@ -16,6 +16,7 @@ from runs import leases, points, recording
 from runs.models import Driver, Effect, Run, Step
 from runs.records import RESTORE, Fence, started
 from runs.states import EffectStatus, RunState, StepStatus
+from runs.tools.base import IRREVERSIBLE
 
 WARNING = "A backup was restored: this may have been decided and carried out since."
 
@@ -62,14 +63,14 @@ def mark(run_id: UUID) -> bool:
 
 def _is_about_to_act(step: Step) -> bool:
     request: Any = step.request
-    is_act = request.get("effect") == "irreversible" and "seal" in request
+    is_act = request.get("effect") == IRREVERSIBLE and "seal" in request
     return is_act and step.status == StepStatus.PLANNED
 
 
 def _warn(run: Run) -> bool:
     park: Any = run.park
     call = park["call"] or {}
-    if call.get("effect") != "irreversible":
+    if call.get("effect") != IRREVERSIBLE:
         return False
     question = park["question"].removeprefix(WARNING).strip()
     park = park | {"question": f"{WARNING} {question}"}

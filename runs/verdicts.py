@@ -11,6 +11,7 @@ from typing import Any
 
 from runs import conversation, plans
 from runs.canonical import dumps
+from runs.tools.base import IRREVERSIBLE
 from runs.turns import Approval, Turns
 from runs.values import StepValue, VerdictKind
 
@@ -92,7 +93,7 @@ def _supplied(
 ) -> None:
     call = next(call for call in turns.pending if call.id == call_id)
     request = _request(step)
-    if request.get("effect") == "irreversible":
+    if request.get("effect") == IRREVERSIBLE:
         turns.count_act(call.name, request["arguments"])
     result = response.get("result")
     said = result if isinstance(result, str) else dumps(result)

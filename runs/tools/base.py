@@ -38,6 +38,10 @@ class Effect(StrEnum):
     IRREVERSIBLE = "irreversible"
 
 
+IRREVERSIBLE = Effect.IRREVERSIBLE.value
+"""As requests, parks and rows have it."""
+
+
 class Asks(StrEnum):
     """What a tool that is answered by a person asks for."""
 

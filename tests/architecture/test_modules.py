@@ -22,6 +22,7 @@ CLOCKS = {
     ("time", "time_ns"),
     ("timezone", "now"),
 }
+THE_EFFECTS = "runs/tools/base.py"
 THE_DOOR_OF_ITEMS = "reviews/models/review.py"
 THE_CLOCK = "agentops/clock.py"
 # What these decide depends on their arguments alone.
@@ -72,6 +73,18 @@ def test_code_that_decides_leaves_nothing_to_chance():
     ]
 
     assert chancy == []
+
+
+def test_an_effect_is_named_by_its_enum():
+    spelt = [
+        f"{module.path}:{node.lineno}"
+        for module in modules()
+        if module.package != "tests" and module.path != THE_EFFECTS
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Constant) and node.value == "irreversible"
+    ]
+
+    assert spelt == []
 
 
 def test_items_close_and_open_again_by_one_door():
