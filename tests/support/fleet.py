@@ -50,13 +50,8 @@ class Roles:
     def of(cls, project: LiveProject) -> Roles:
         """Told apart by the order in which the sentinel forks them."""
         main = project.tree("worker")[0]
-
-        def children() -> list[psutil.Process]:
-            found = [child for top in main.children() for child in top.children()]
-            return found if len(found) == WORKERS + 2 else []
-
-        *workers, monitor, pusher = sorted(
-            wait_until(children, what="a whole tree"), key=lambda child: child.pid
+        *workers, monitor, pusher = wait_until(
+            lambda: forked(project), what="a whole tree"
         )
         return cls(main, main.children()[0], workers, monitor, pusher)
 
@@ -76,7 +71,7 @@ class Roles:
     @property
     def driving(self) -> list[psutil.Process]:
         """Workers that hold a slot for drivers."""
-        pids = set(living_drivers().values_list("pid", flat=True))
+        pids = pids_of_drivers()
         return [worker for worker in self.workers if worker.pid in pids]
 
     @property
@@ -85,8 +80,25 @@ class Roles:
         return [worker for worker in self.workers if worker.pid not in pids]
 
 
+def forked(project: LiveProject) -> list[psutil.Process]:
+    """What the sentinel has forked, the oldest first: workers, monitor and pusher, and
+    what took the place of a worker. Empty while there is no whole tree."""
+    try:
+        (sentinel,) = project.tree("worker")[0].children()
+        found = [c for c in sentinel.children() if c.status() != psutil.STATUS_ZOMBIE]
+    except (psutil.NoSuchProcess, ValueError, IndexError):
+        return []
+    ordered = sorted(found, key=lambda child: child.pid)
+    return ordered if len(ordered) == WORKERS + 2 else []
+
+
 def living_drivers() -> Any:
     return Driver.objects.filter(ended_at=None, slot__gt=0)
+
+
+def pids_of_drivers() -> set[int]:
+    """Of the processes that hold a slot for drivers."""
+    return set(living_drivers().values_list("pid", flat=True))
 
 
 def pid_of(owner: str) -> int:

@@ -9,7 +9,7 @@ import psutil
 
 from runs.models import Run
 from tests.crashes.matrix.site import Site, bearing
-from tests.support.fleet import WORKERS, living_drivers, pid_of
+from tests.support.fleet import forked, pid_of, pids_of_drivers
 from tests.support.wait import wait_until
 
 LONG_S = 60.0
@@ -45,11 +45,11 @@ class Victims:
 
     def idle_driver(self) -> psutil.Process:
         """One that has a slot and nothing to do."""
-        return self._of(lambda pid: pid in _drivers() and pid not in _holders())
+        return self._of(lambda pid: pid in pids_of_drivers() and pid not in _holders())
 
     def spare(self) -> psutil.Process:
         """One that waits for short tasks."""
-        return self._of(lambda pid: pid not in _drivers())
+        return self._of(lambda pid: pid not in pids_of_drivers())
 
     def web_main(self) -> psutil.Process:
         return self._project.tree("web")[0]
@@ -63,36 +63,28 @@ class Victims:
         return self._project.tree("worker")
 
     def look(self) -> None:
-        """Wait for a whole tree, and learn who is who in a new one: its sentinel
-        forks the workers first, then monitor and pusher."""
-        children = wait_until(self._children, timeout_s=LONG_S, what="a whole tree")
-        parent = children[0].ppid()
+        """Wait for a whole tree, and learn who is who in a new one: later, the places
+        of workers that died are taken by younger ones than monitor and pusher."""
+        *_, monitor, pusher = wait_until(
+            self._forked, timeout_s=LONG_S, what="a whole tree"
+        )
+        parent = pusher.ppid()
         if parent != self._sentinel:
-            ordered = sorted(children, key=lambda child: child.pid)
-            self._helpers = {"monitor": ordered[-2], "pusher": ordered[-1]}
+            self._helpers = {"monitor": monitor, "pusher": pusher}
             self._sentinel = parent
 
-    def _children(self) -> list[psutil.Process]:
-        try:
-            (sentinel,) = self.main().children()
-            found = [c for c in sentinel.children() if c.status() != "zombie"]
-        except (psutil.NoSuchProcess, ValueError, IndexError):
-            return []
-        return found if len(found) == WORKERS + 2 else []
+    def _forked(self) -> list[psutil.Process]:
+        return forked(self._project)
 
     def _of(self, fits: Callable[[int], bool]) -> psutil.Process:
         def found() -> list[psutil.Process]:
             self.look()
             helpers = [process.pid for process in self._helpers.values()]
-            workers = [c for c in self._children() if c.pid not in helpers]
+            workers = [c for c in self._forked() if c.pid not in helpers]
             self._chance.shuffle(workers)
             return bearing(lambda: [w for w in workers if fits(w.pid)]) or []
 
         return wait_until(found, timeout_s=LONG_S, what="such a worker")[0]
-
-
-def _drivers() -> set[int]:
-    return set(living_drivers().values_list("pid", flat=True))
 
 
 def _holders() -> set[int]:
