@@ -7,7 +7,9 @@ from uuid import UUID
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
+from agentops import clock
 from reviews.restored import mark_all
+from runs.leases import POISON_AFTER, SUSPECT_AFTER
 from runs.models import Run
 from tests.model import people
 from tests.model.drivers import Driver
@@ -23,7 +25,7 @@ from tests.model.played import (
 )
 from tests.model.said import Turn, turns
 
-UNTIL_POISON = 2 + 3 * MOST_RUNS
+UNTIL_POISON = SUSPECT_AFTER + POISON_AFTER * MOST_RUNS
 """Deaths with several in hand, then each of them alone."""
 
 
@@ -63,9 +65,10 @@ class Dying(Played):
             if not driver.hands:
                 break
             driver.die()
-        held = self._driver(which).hands
-        left = [run for run in Run.objects.filter(claims_alone__gte=3) if run.wake_at]
-        assert not left or held, f"{left} go on killing"
+        self._driver(which).claim()
+        guilty = Run.objects.filter(claims_alone__gte=POISON_AFTER, lease_owner="")
+        left = list(guilty.filter(wake_at__lte=clock.now()))
+        assert not left, f"{left} go on killing"
 
     @rule(which=some, all_turns=many_turns, after=st.integers(0, 8))
     def the_database_goes_away(
