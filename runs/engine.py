@@ -41,6 +41,7 @@ __all__ = [
     "park_poison",
     "proceed",
     "record",
+    "rejoin",
     "reopen",
 ]
 
@@ -60,6 +61,17 @@ def reopen(held: Held) -> Held:
     was lost. Raises `LeaseLost` if the run was, too."""
     with _keeping_late(held):
         return load(held.run_id, held.owner)
+
+
+def rejoin(held: Held, anew: Held | None) -> Held:
+    """With what to record an act that was in flight while its run was another's.
+
+    As the run is now, tries and costs of the other included, if the step is still to
+    be done; else as it was, so that what comes of the act is kept as late.
+    """
+    if anew is None or anew.current is None or held.current is None:
+        return held
+    return anew if anew.current.number == held.current.number else held
 
 
 def proceed(held: Held) -> Work | Rest:

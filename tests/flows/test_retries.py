@@ -5,19 +5,23 @@ from __future__ import annotations
 import pytest
 
 from agentops import clock
+from runs import engine
 from runs.errors import Fatal, Transient
 from runs.models import Attempt
 from runs.services import start
 from runs.tools import registry
 from runs.tools.base import Effect, tool
 from runs.values import VerdictKind
+from runs.work import Work
 from tests.flows.conftest import decide, make_agent
-from tests.support.advance import advance, provider, settle
+from tests.support.advance import OWNER, advance, provider, settle, take
 from tests.support.replies import calls, error, text
+from tests.support.sound import assert_sound
 
 pytestmark = pytest.mark.django_db
 
 CENTURY_S = 3.2e9
+BUSY = error(500)
 
 
 @tool(effect=Effect.READ)
@@ -53,6 +57,25 @@ def test_a_wait_without_a_limit_is_a_day_at_most(run, boss):
         run = advance(run)
 
     assert (run.wake_at - clock.now()).total_seconds() < 2 * 86_400
+
+
+@pytest.mark.parametrize("ends", [BUSY, text("Done.")])
+def test_a_try_that_another_driver_made_meanwhile_is_one_too(run, ends):
+    take(run)
+    held = engine.open(run.pk, OWNER)
+    work = engine.proceed(held)
+    assert isinstance(work, Work)
+    with provider(ends, BUSY):
+        outcome = work.perform()
+        advance(run, owner="other:1:driver")
+    take(run)
+    held = engine.rejoin(held, engine.open(run.pk, OWNER))
+
+    engine.record(held, outcome)
+
+    run.refresh_from_db()
+    assert run.steps.get().attempts == 2
+    assert_sound(run)
 
 
 def test_what_a_failed_try_said_is_kept_clean(run):

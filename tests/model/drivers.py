@@ -86,7 +86,9 @@ class Driver:
         while poisoned := leases.claim_poisoned(self.owner):
             engine.park_poison(poisoned, self.owner)
         for run_id in self._claimed():
-            if run_id in self.hands:
+            if hand := self.hands.get(run_id):
+                anew = engine.open(run_id, self.owner)
+                hand.held = engine.rejoin(hand.held, anew)
                 continue
             with self._watching(run_id):
                 held = engine.open(run_id, self.owner)

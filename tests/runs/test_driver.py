@@ -15,6 +15,7 @@ from runs.models import Run
 from tests.support.driving import drive, sent, sequences
 from tests.support.engine import EngineDouble
 from tests.support.rows import make_run
+from tests.support.wait import wait_until
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -111,6 +112,22 @@ def test_a_lease_is_kept_however_long_an_act_takes(configured):
 
     assert stolen == []
     assert sequences() == [1]
+
+
+def test_an_act_in_flight_counts_when_its_run_is_lost_and_claimed_again():
+    run = make_run()
+    engine = EngineDouble(steps=1)
+
+    def act():
+        if not engine.count("rejoin"):
+            Run.objects.update(lease_owner="", lease_until=None)
+            wait_until(lambda: engine.count("rejoin"))
+
+    engine.act = act
+    drive(engine)
+
+    assert sequences() == [1]
+    assert engine.calls.count(("begin", run.pk)) == 1
 
 
 # Leaving
