@@ -11,13 +11,16 @@ from reviews.decisions import registry
 from reviews.models import Decision, Review
 from reviews.services import decide
 from reviews.stale import StaleReview
-from runs import forking
+from runs import forking, policy
 from runs.errors import BadInput
-from runs.models import Effect
+from runs.models import Effect, Run
+from runs.values import AgentConfig
 from tests.model.tools import FOR_GOOD, outside
 
 NEVER_REFUSED = frozenset({"reject", "guide", "abort", "answer", "retry", "go_on"})
 """Kinds that fit wherever they are offered, on an item that is as it was shown."""
+MAKES_THE_CALL = frozenset({"approve", "retry"})
+"""Kinds that let the very call be made that was shown."""
 
 
 def payload(review: Review, kind: str, *, is_honest: bool) -> dict[str, Any]:
@@ -83,7 +86,7 @@ def send(
 ) -> Exception | None:
     """Decide on the item as `review` shows it; what it was refused with, if it was."""
     sent = payload(review, kind, is_honest=is_honest)
-    before, known = _refusals(review, by), Decision.objects.count()
+    before, known = _refusals(review, by, kind), Decision.objects.count()
     is_told = _is_told(review)
     try:
         decide(
@@ -112,7 +115,7 @@ def _is_told(review: Review) -> bool:
     return Effect.objects.filter(key=key, status="done").exists()
 
 
-def _refusals(review: Review, by: User) -> set[str]:
+def _refusals(review: Review, by: User, kind: str) -> set[str]:
     """Why the item as it stands now would not take a decision on `review`."""
     now = clock.now()
     fresh = Review.objects.get(pk=review.pk)
@@ -123,7 +126,19 @@ def _refusals(review: Review, by: User) -> set[str]:
         found.add("expired")
     if is_held_by_another(fresh, by):
         found.add("held")
+    if kind in MAKES_THE_CALL and _would_run_otherwise(fresh):
+        found.add("changed")
     return found
+
+
+def _would_run_otherwise(review: Review) -> bool:
+    """Has an admin changed what the call was shown to run under?"""
+    run = Run.objects.select_related("version").get(pk=review.run_id)
+    toolbox = policy.read().toolbox(AgentConfig.of(run.version.config))
+    if not review.seal or review.tool not in toolbox.allowed:
+        return False  # nothing is made then
+    now = toolbox.tools[review.tool].seal(review.proposal["arguments"])
+    return any(now.get(name) != was for name, was in review.seal.items())
 
 
 def is_held_by_another(review: Review, by: User) -> bool:
