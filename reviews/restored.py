@@ -12,7 +12,7 @@ from django.db.models import F
 from agentops import log
 from reviews.models import Review
 from reviews.stale import lock_run
-from runs import restoring
+from runs import lineage, restoring
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +39,7 @@ def mark_all() -> Marked:
             if restoring.mark(run_id):
                 in_doubt += 1
                 _warn_of(run_id)
+    lineage.begin_anew()
     logger.warning("restored: %d runs were under way, %d in doubt", len(runs), in_doubt)
     return Marked(len(runs), in_doubt)
 

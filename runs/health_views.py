@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from runs import health
+from runs import health, lineage
 
 # A run that has been due for so long shows that the workers do not keep up.
 READY_LAG_S = 60.0
@@ -30,14 +30,19 @@ def healthz(request: HttpRequest) -> JsonResponse:
 @require_safe
 @never_cache
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 if runs will be worked on: a worker beats, keeps up, and all is migrated."""
+    """200 if runs will be worked on: a worker beats, keeps up, and all is migrated.
+
+    And if no backup was restored of which nobody has told us.
+    """
     try:
         missing = health.unapplied_migrations()
         if missing:
             return _ready(False, migrations="missing", missing=missing)
         beats, lag_s = health.worker_beats(), health.queue_lag_s()
+        is_whole = not lineage.is_overtaken()
         return _ready(
-            beats and lag_s < READY_LAG_S,
+            beats and lag_s < READY_LAG_S and is_whole,
+            history="whole" if is_whole else "went back: run manage.py restored",
             migrations="applied",
             worker="beats" if beats else "none",
             queue_lag_s=round(lag_s, 1),

@@ -19,7 +19,7 @@ from django.db import Error, connection
 
 from agentops import clock
 from agentops.conf import product
-from runs import health, leases, lifeline, queue, slots
+from runs import health, leases, lifeline, lineage, queue, slots
 from runs.cluster import Cluster, Watchdog
 from runs.flag import draining
 from runs.losses import DATABASE_LOST
@@ -47,6 +47,7 @@ class Worker:
         self._started_at = 0.0
         self._owner = ""
         self._at_once = False
+        self._is_overtaken = False
 
     def run(self) -> None:
         """Raises `CommandError` if another worker has this folder."""
@@ -97,6 +98,7 @@ class Worker:
     def _begin(self) -> None:
         queue.install_sweep()
         self._owner = leases.begin(slots.MAIN)
+        self._look_back()
         lifeline.tie_children()
         self._start_cluster()
         logger.info(
@@ -135,6 +137,7 @@ class Worker:
         try:
             clock.sync(connection)
             leases.stamp(self._owner)
+            self._look_back()
             is_stuck = self._watchdog.is_stuck()
         except DATABASE_LOST as error:
             self._say_once(f"the database does not answer: {_first_line(error)}")
@@ -144,6 +147,12 @@ class Worker:
         if is_stuck:
             logger.error("runs are due and no driver is at work: all starts anew")
             self._cluster.sentinel.kill()
+
+    def _look_back(self) -> None:
+        """Tell of a database that went back, once and loudly."""
+        was_told, self._is_overtaken = self._is_overtaken, lineage.beat()
+        if self._is_overtaken and not was_told:
+            logger.error("%s", lineage.WARNING)
 
     # Stopping
 

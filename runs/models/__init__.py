@@ -6,6 +6,7 @@ from runs.models.agent import Agent, AgentVersion
 from runs.models.blob import Blob
 from runs.models.effect import Effect
 from runs.models.guidance import Guidance
+from runs.models.lineage import Lineage
 from runs.models.run import Driver, Run
 from runs.models.step import Attempt, Step
 from runs.models.tool import Price, Tool
@@ -19,6 +20,7 @@ __all__ = [
     "Driver",
     "Effect",
     "Guidance",
+    "Lineage",
     "Price",
     "Run",
     "Step",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import template
 
 from agentops import demo
-from runs import health
+from runs import health, lineage
 
 register = template.Library()
 
@@ -14,6 +14,12 @@ register = template.Library()
 def workers_beat() -> bool:
     """True while a worker shows signs of life; at most one query."""
     return health.worker_beats()
+
+
+@register.simple_tag
+def went_back() -> bool:
+    """True after a restore that nobody has told us of; one query."""
+    return lineage.is_overtaken()
 
 
 @register.simple_tag

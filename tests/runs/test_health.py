@@ -107,6 +107,7 @@ def test_it_is_not_ready_without_a_worker(client):
     assert answer.status_code == 503
     assert answer.json() == {
         "ready": False,
+        "history": "whole",
         "migrations": "applied",
         "worker": "none",
         "queue_lag_s": 0.0,
