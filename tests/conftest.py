@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -84,12 +85,26 @@ def _is_browser_alone(item: pytest.Item) -> bool:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
-    """What pytest-django makes, but transactional tests leave it as it was."""
+def django_db_setup(
+    django_db_setup: None,
+    django_db_blocker: Any,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[str]:
+    """What pytest-django makes, but transactional tests leave it as it was.
+
+    Gives the URL of a copy of it, which nobody uses; "" if no test asks for any.
+    """
     from tests.support.flush import keep_what_migrations_made
 
-    with django_db_blocker.unblock():
-        keep_what_migrations_made()
+    if not databases.is_made():
+        yield ""
+        return
+    with contextlib.ExitStack() as stack:
+        with django_db_blocker.unblock():
+            keep_what_migrations_made()
+            folder = tmp_path_factory.mktemp("untouched")
+            untouched = stack.enter_context(databases.copied(folder))
+        yield untouched
 
 
 def _is_worker(config: pytest.Config) -> bool:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import secrets
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 ENVIRONMENT = "AGENTOPS_TEST_DATABASE_URL"
 KINDS = ("sqlite", "postgres")
+NONE = f"sqlite:///{tempfile.gettempdir()}/agentops.sqlite3"
+"""Where no test is to be: the name that the database of the tests is made from."""
 
 
 def is_postgres(url: str) -> bool:
@@ -24,6 +27,16 @@ def test_names(url: str) -> dict[str, str]:
     if is_postgres(url):
         return {}
     return {"NAME": f"{tempfile.gettempdir()}/agentops-test-{os.getpid()}.sqlite3"}
+
+
+def is_made() -> bool:
+    """Has Django made the tests' database? It does if one of them asks for it."""
+    from django.db import connection
+
+    from agentops.settings import database
+
+    given = database(os.environ.get(ENVIRONMENT) or NONE)
+    return bool(connection.settings_dict["NAME"] != given["NAME"])
 
 
 def use(url: str) -> None:
@@ -112,6 +125,25 @@ def fresh(folder: Path, template: str = "") -> Iterator[str]:
         yield _with_name(server, name)
     finally:
         _execute(server, f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+@contextlib.contextmanager
+def copied(folder: Path) -> Iterator[str]:
+    """A copy of the ORM's database as it is now, which `fresh` makes more of."""
+    from django.db import connection
+
+    if connection.vendor == "sqlite":
+        path = folder / "copy.sqlite3"
+        connection.ensure_connection()
+        with contextlib.closing(sqlite3.connect(path)) as copy:
+            connection.connection.backup(copy)
+        yield f"sqlite:///{path}"
+        return
+    server = os.environ[ENVIRONMENT]
+    source = _with_name(server, connection.settings_dict["NAME"])
+    connection.close()
+    with fresh(folder, source) as url:
+        yield url
 
 
 def _execute(server: str, statement: str) -> None:

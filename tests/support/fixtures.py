@@ -85,8 +85,13 @@ def _person(username: str, role: str, **fields: Any) -> User:
 
 
 @pytest.fixture(scope="session")
-def migrated_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def migrated_database(
+    django_db_setup: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
     """A migrated database that nobody uses: live projects begin as its copy."""
+    if django_db_setup:
+        yield django_db_setup
+        return
     folder = tmp_path_factory.mktemp("template")
     with databases.fresh(folder) as url:
         project = LiveProject(folder, url)

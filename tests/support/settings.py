@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 
 # What somebody's own environment says must not reach a test.
 for _name in list(os.environ):
@@ -16,7 +15,7 @@ os.environ["AGENTOPS_UNDO_IRREVERSIBLE_S"] = "0"
 
 from agentops.settings import *  # noqa: F403
 from agentops.settings import database
-from tests.support.databases import ENVIRONMENT, test_names
+from tests.support.databases import ENVIRONMENT, NONE, test_names
 
 DEBUG = False
 ALLOWED_HOSTS = ["*"]
@@ -27,6 +26,5 @@ STATIC_ROOT = None
 WHITENOISE_AUTOREFRESH = True
 WHITENOISE_USE_FINDERS = True
 
-_folder = tempfile.gettempdir()
-_url = os.environ.get(ENVIRONMENT) or f"sqlite:///{_folder}/agentops.sqlite3"
+_url = os.environ.get(ENVIRONMENT) or NONE
 DATABASES = {"default": database(_url) | {"TEST": test_names(_url)}}
