@@ -1,9 +1,9 @@
-"""Live projects with the sample agents and the demo's people, one for each module."""
+"""Two live projects with the sample agents and the demo's people, for all modules."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ import pytest
 from tests.browser.stage import Stage, staged
 from tests.support.project import LiveProject
 
-Stages = Callable[..., AbstractContextManager[Stage]]
+Stages = Callable[..., Stage]
 
 ENV = {
     "AGENTOPS_DEMO": "1",
@@ -21,40 +21,40 @@ ENV = {
 
 
 @pytest.fixture
-def desk(desk_stage: Stage) -> Iterator[LiveProject]:
+def desk(desk_stage: Stage, django_db_blocker: Any) -> Iterator[LiveProject]:
     """The web server alone: items are rows, and nobody takes their runs on."""
-    yield desk_stage.project
-    desk_stage.put_back()
+    with django_db_blocker.unblock(), desk_stage.used() as project:
+        yield project
 
 
 @pytest.fixture
-def project(project_stage: Stage) -> Iterator[LiveProject]:
+def project(project_stage: Stage, django_db_blocker: Any) -> Iterator[LiveProject]:
     """Web server and worker run; the demo model takes 0.15 s for an answer."""
-    yield project_stage.project
-    project_stage.put_back()
+    with django_db_blocker.unblock(), project_stage.used() as project:
+        yield project
 
 
-@pytest.fixture(scope="module")
-def desk_stage(stages: Stages) -> Iterator[Stage]:
-    with stages(worker=False) as stage:
-        yield stage
+@pytest.fixture(scope="package")
+def desk_stage(stages: Stages) -> Stage:
+    return stages(worker=False)
 
 
-@pytest.fixture(scope="module")
-def project_stage(stages: Stages) -> Iterator[Stage]:
-    with stages(worker=True) as stage:
-        yield stage
+@pytest.fixture(scope="package")
+def project_stage(stages: Stages) -> Stage:
+    return stages(worker=True)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def stages(
     tmp_path_factory: Any, migrated_database: str, django_db_blocker: Any
 ) -> Iterator[Stages]:
-    """Call it for a stage; the database is open to the module meanwhile."""
+    """Call it for a stage, which stays until the last of these tests."""
+    with ExitStack() as stack:
 
-    def stage(*, worker: bool) -> AbstractContextManager[Stage]:
-        folder = tmp_path_factory.mktemp("stage")
-        return staged(folder, migrated_database, ENV, worker=worker)
+        def stage(*, worker: bool) -> Stage:
+            folder = tmp_path_factory.mktemp("stage")
+            made = staged(folder, migrated_database, ENV, worker=worker)
+            with django_db_blocker.unblock():
+                return stack.enter_context(made)
 
-    with django_db_blocker.unblock():
         yield stage

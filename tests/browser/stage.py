@@ -27,6 +27,7 @@ from tests.support.project import LiveProject
 from tests.support.wait import wait_until
 
 THE_WORKER_S = ("django_q_", "runs_driver", "django_migrations", "sqlite_")
+STARTS = {"web": LiveProject.start_web, "worker": LiveProject.start_worker}
 BUSY_S = 20
 _EMPTY = 'DELETE FROM main."{0}"'
 _FILL = 'INSERT INTO main."{0}" SELECT * FROM scene."{0}"'
@@ -35,8 +36,9 @@ _FILL = 'INSERT INTO main."{0}" SELECT * FROM scene."{0}"'
 class Stage:
     """The project, and a copy of its rows as they were when the scene was set."""
 
-    def __init__(self, project: LiveProject) -> None:
+    def __init__(self, project: LiveProject, *names: str) -> None:
         self.project = project
+        self._names = names
         self._live = project.database_url.removeprefix("sqlite:///")
         self._scene = str(project.folder / "scene.sqlite3")
         with (
@@ -45,7 +47,22 @@ class Stage:
         ):
             live.backup(scene)
 
-    def put_back(self) -> None:
+    @contextmanager
+    def used(self) -> Iterator[LiveProject]:
+        """Its processes run, the ORM of this thread works on its rows."""
+        with databases.rows_of(self.project.database_url):
+            self.start()
+            yield self.project
+            self.start()
+            self._put_back()
+
+    def start(self) -> None:
+        """What does not run, as after a test that failed between kill and start."""
+        for name in self._names:
+            if not self.project.runs(name):
+                STARTS[name](self.project)
+
+    def _put_back(self) -> None:
         """All runs end, all rows are those of the scene, the mailbox is empty."""
         _end_runs()
         with closing(self._connect()) as connection:
@@ -66,18 +83,17 @@ class Stage:
 def staged(
     folder: Path, template: str, env: Mapping[str, str], *, worker: bool
 ) -> Iterator[Stage]:
-    """A web server, perhaps a worker, and the ORM of this thread on their rows."""
-    with databases.fresh(folder, template) as url, databases.rows_of(url):
+    """A web server and perhaps a worker, which run for the block from its first use."""
+    with databases.fresh(folder, template) as url:
         project = LiveProject(folder, url, env)
         try:
             # Its processes check passwords as an installation does.
-            with override_settings(PASSWORD_HASHERS=global_settings.PASSWORD_HASHERS):
+            with (
+                databases.rows_of(url),
+                override_settings(PASSWORD_HASHERS=global_settings.PASSWORD_HASHERS),
+            ):
                 set_the_scene(project)
-            stage = Stage(project)
-            project.start_web()
-            if worker:
-                project.start_worker()
-            yield stage
+            yield Stage(project, "web", *(["worker"] if worker else []))
         finally:
             project.stop()
 

@@ -123,6 +123,9 @@ class LiveProject:
         """Start any other command of this installation, as itself, in background."""
         return self._start(name, list(argv))
 
+    def runs(self, name: str) -> bool:
+        return name in self._running and self._running[name].poll() is None
+
     def pid(self, name: str) -> int:
         return self._running[name].pid
 
@@ -184,7 +187,7 @@ class LiveProject:
     def _start(
         self, name: str, argv: list[str], pass_fds: list[int] | None = None
     ) -> subprocess.Popen[bytes]:
-        if name in self._running and self._running[name].poll() is None:
+        if self.runs(name):
             raise AssertionError(f"{name} runs already")
         process = processes.start(
             argv,
