@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import mimetypes
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -56,21 +57,22 @@ def told(client, tmp_path, monkeypatch) -> dict[str, str]:
     with hostile.installed():
         hostile.tell(hostile.hostile, client)
         outbox.deliver()
-        return dict(_some(pages(client, ["<script>pwned()</script>"])))
+        found = pages(client, ["<script>pwned()</script>"], _some())
+        return {at: html for at, html in found if "<!doctype html>" in html}
 
 
-def _some(found: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    seen: dict[str, int] = {}
-    for address, html in found:
+def _some() -> Callable[[str], bool]:
+    """Takes the first addresses of each kind, and none of the admin pages."""
+    seen: Counter[str] = Counter()
+
+    def is_one(address: str) -> bool:
+        if "/admin/" in address or "(fragment)" in address:
+            return False
         kind = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}|\d+|\?.*", "0", address)
-        seen[kind] = seen.get(kind, 0) + 1
-        is_page = "<!doctype html>" in html and "/admin/" not in address
-        if (
-            is_page
-            and (seen[kind] <= EACH or kind in WHOLE)
-            and "(fragment)" not in address
-        ):
-            yield address, html
+        seen[kind] += 1
+        return seen[kind] <= EACH or kind in WHOLE
+
+    return is_one
 
 
 @pytest.fixture

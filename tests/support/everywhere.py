@@ -7,7 +7,7 @@ and one with a new kind of part fails until it is said what goes in there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -26,19 +26,26 @@ FORMS = ("notes", "approve", "edit")
 HTMX = {"HX-Request": "true"}
 
 
-def pages(client: Client, data: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+def pages(
+    client: Client,
+    data: Sequence[str] = (),
+    wanted: Callable[[str], bool] = lambda address: True,
+) -> Iterator[tuple[str, str]]:
     """(address, what is answered) of each page, as a page and as a fragment, and of
     each form that is refused or shown once more. Nothing is changed but drafts.
 
-    `data` are words to search for.
+    `data` are words to search for; what is not `wanted` is not asked for.
     """
     for address in [*_addresses(), *_searches(data)]:
-        yield _answered(address, client.get(address))
+        if wanted(address):
+            yield _answered(address, client.get(address))
         if address.startswith(("/runs/", "/reviews/")) and "fork" not in address:
-            fragment = client.get(address, headers=HTMX)
-            yield _answered(f"{address} (fragment)", fragment)
+            name = f"{address} (fragment)"
+            if wanted(name):
+                yield _answered(name, client.get(address, headers=HTMX))
     for address, sent in _posts():
-        yield _answered(f"POST {address}", client.post(address, sent))
+        if wanted(f"POST {address}"):
+            yield _answered(f"POST {address}", client.post(address, sent))
 
 
 def rows() -> Iterator[tuple[str, str]]:
