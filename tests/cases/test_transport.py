@@ -25,7 +25,7 @@ from tests.support.advance import advance, park_of, provider, release, served, s
 from tests.support.provider import ScriptedProvider
 from tests.support.replies import calls, completion, drip, error, hang, raw, reset, text
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 DONE = text("Done.")
 KEY = "sk-test"

@@ -15,7 +15,7 @@ from tests.support.advance import advance, settle
 from tests.support.provider import ScriptedProvider
 from tests.support.replies import Answer, error, raw, text
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 OK = text("Done.")
 GOOD = wire.http(OK)

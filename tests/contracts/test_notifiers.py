@@ -12,6 +12,8 @@ from runs.states import StepKind, StepStatus
 from runs.tools import registry as tools
 from tests.support import factory
 
+pytestmark = pytest.mark.once
+
 every_notifier = pytest.mark.parametrize(
     "notifier", base.all_notifiers(), ids=lambda notifier: notifier.name
 )

@@ -103,6 +103,7 @@ def test_nothing_outlives_a_demo_that_is_killed(project, port):
     wait_until(lambda: project.survivors() == [], timeout_s=20)
 
 
+@pytest.mark.once
 def test_a_busy_port_is_one_line(project):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         busy = str(taken.getsockname()[1])
@@ -114,6 +115,7 @@ def test_a_busy_port_is_one_line(project):
     assert "--port" in line
 
 
+@pytest.mark.once
 def test_a_database_that_is_not_there_is_one_line(project, port):
     project.env["DATABASE_URL"] = "postgresql://nobody@127.0.0.1:1/none"
 

@@ -11,7 +11,7 @@ from tests.support.factory import PASSWORD
 from tests.web import table
 from tests.web.asking import ask
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 RIGHTS = table.rights(table.PAGES) | table.rights(table.ADMIN)
 POST = [address for address, method in RIGHTS if method == "POST"]

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from tests.web.asking import ask
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 EVERYWHERE = {
     "X-Content-Type-Options": "nosniff",

@@ -14,7 +14,7 @@ from reviews.notifiers.base import Undeliverable
 from tests.reviews.notifiers.conftest import said_of
 from tests.support import factory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 SLACK = "https://hooks.slack.com/services/T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ"
 TEAMS = (
