@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-from django.db.models import Min, Q, QuerySet, Sum
+from django.db.models import Min, Q, QuerySet, Sum, Value
 
 from agentops import clock
 from agentops.conf import product
-from runs import slots
+from runs import lineage, slots
 from runs.models import Driver, Run
 
 BEATS_MISSED = 3
+
+
+@dataclass(frozen=True)
+class Signs:
+    """Does a worker run anywhere, and did this database go back (`runs.lineage`)?"""
+
+    beats: bool
+    went_back: bool
+
+
+def signs() -> Signs:
+    """What every page tells of; one query."""
+    beating = _beating().order_by().values_list(Value("beats"))
+    back = lineage.overtaken().order_by().values_list(Value("went back"))
+    found = {sign for (sign,) in beating.union(back)}
+    return Signs("beats" in found, "went back" in found)
 
 
 def worker_beats() -> bool:

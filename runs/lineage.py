@@ -18,7 +18,7 @@ import uuid
 from pathlib import Path
 
 from django.conf import settings
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from agentops import clock
 from runs.models import Lineage
@@ -50,9 +50,14 @@ def beat() -> bool:
     return row.overtaken_at is not None
 
 
+def overtaken() -> QuerySet[Lineage]:
+    """The row, if this database went back and nobody has said so."""
+    return Lineage.objects.filter(overtaken_at__isnull=False)
+
+
 def is_overtaken() -> bool:
     """One query."""
-    return Lineage.objects.filter(overtaken_at__isnull=False).exists()
+    return overtaken().exists()
 
 
 def begin_anew() -> None:

@@ -5,21 +5,15 @@ from __future__ import annotations
 from django import template
 
 from agentops import demo
-from runs import health, lineage
+from runs import health
 
 register = template.Library()
 
 
 @register.simple_tag
-def workers_beat() -> bool:
-    """True while a worker shows signs of life; at most one query."""
-    return health.worker_beats()
-
-
-@register.simple_tag
-def went_back() -> bool:
-    """True after a restore that nobody has told us of; one query."""
-    return lineage.is_overtaken()
+def signs_of_life() -> health.Signs:
+    """Whether a worker is there, and a restore that nobody has told us of; one query."""
+    return health.signs()
 
 
 @register.simple_tag

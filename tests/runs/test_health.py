@@ -8,6 +8,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from agentops import clock
 from runs import health, leases, slots
+from runs.models import Lineage
 from tests.support.rows import make_run
 
 pytestmark = pytest.mark.django_db
@@ -90,6 +91,20 @@ def test_probes_may_come_by_address_and_without_tls(client, settings):
     answer = client.get("/healthz", headers={"host": "10.1.2.3:8000"})
 
     assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("beats", [True, False])
+@pytest.mark.parametrize("went_back", [True, False])
+def test_a_page_asks_once_for_both_signs(beats, went_back, django_assert_num_queries):
+    if beats:
+        leases.begin(slots.MAIN)
+        leases.begin(1)
+    Lineage.objects.create(overtaken_at=clock.now() if went_back else None)
+
+    with django_assert_num_queries(1):
+        found = health.signs()
+
+    assert found == health.Signs(beats, went_back)
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
