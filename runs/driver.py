@@ -101,8 +101,7 @@ class Driver:
         self._refused: Counter[UUID] = Counter()
         self._counts = Counter(runs=0, steps=0)
         self._poll_timers = timers.Poll()
-        self._is_leaving = False
-        self.gave_up = False
+        self._is_leaving = self._is_unsure = self.gave_up = False
         self._patience = Patience()
         self._began_at = self._near_at = time.monotonic()
         self._next_claim_at = self._next_look_at = self._next_alone_at = 0.0
@@ -212,6 +211,11 @@ class Driver:
             self._record(self._results[0])
 
     def _claim(self) -> None:
+        if self._is_unsure:
+            self._to_forfeit |= leases.held_by(self.owner).difference(
+                self._flights, self._claimed, self._to_release
+            )
+            self._is_unsure = False
         now = time.monotonic()
         if now >= self._next_claim_at:
             claimed = self._claim_some()
@@ -355,8 +359,8 @@ class Driver:
     def _bearing_losses(self, act: Callable[[], None]) -> None:
         self._heart.turned()
         if not self._patience.bear(act):
-            # What was near before it went away may still be.
-            self._near_at = time.monotonic()
+            # What was near before it went away may still be, and claimed unheard.
+            self._near_at, self._is_unsure = time.monotonic(), True
 
     def _takes_over(self) -> bool:
         """Not right after an outage that outlasted leases: whoever else was cut off

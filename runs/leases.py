@@ -91,7 +91,7 @@ def beat(owner: str) -> set[UUID]:
     """Extend all leases of `owner`; returns the runs it still holds."""
     held = _held(owner)
     held.update(lease_until=_until(clock.now()))
-    return set(held.values_list("pk", flat=True))
+    return held_by(owner)
 
 
 @points.write("release")
@@ -116,6 +116,11 @@ def release(run_ids: Collection[UUID], owner: str) -> None:
 def forfeit(run_ids: Iterable[UUID], owner: str) -> None:
     """Give back runs that could not be advanced; their claims stay counted."""
     _held(owner).filter(pk__in=list(run_ids)).update(lease_owner="", lease_until=None)
+
+
+def held_by(owner: str) -> set[UUID]:
+    """All runs leased to `owner`, also those of a claim whose answer was lost."""
+    return set(_held(owner).values_list("pk", flat=True))
 
 
 def is_near(within_s: float) -> bool:

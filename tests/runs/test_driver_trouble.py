@@ -62,6 +62,23 @@ def test_a_lost_database_costs_no_run(where):
     assert sequences() == [2]
 
 
+def test_a_claim_whose_answer_is_lost_keeps_no_run(monkeypatch):
+    make_run()
+    claim, claimed = leases.claim, []
+
+    def lose_the_first_answer(*args, **options):
+        claimed.append(claim(*args, **options))
+        if len(claimed) == 1:
+            raise OperationalError("gone")
+        return claimed[-1]
+
+    monkeypatch.setattr(leases, "claim", lose_the_first_answer)
+    drive(EngineDouble())
+
+    assert len(claimed[0]) == 1
+    assert sequences() == [2]
+
+
 def test_what_was_done_is_recorded_once_the_database_is_back():
     make_run()
     acts: list[int] = []
