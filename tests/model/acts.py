@@ -51,7 +51,8 @@ def _is_written_down(step: Step, owner: str) -> None:
     assert step.status == "started", f"{step} acts and is {step.status}"
     request: dict[str, object] = step.request
     effect = Effect.objects.get(key=request["key"])
-    assert (effect.status, effect.owner) == ("started", owner), f"{effect}: {owner}"
+    found = effect.status, effect.owner
+    assert found == ("started", owner), f"{effect}: {found}, {step} is {owner}'s"
 
 
 def _was_let_through(step: Step, asks: Policy, threshold: Decimal) -> None:

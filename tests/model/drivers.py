@@ -86,7 +86,8 @@ class Driver:
         while poisoned := leases.claim_poisoned(self.owner):
             engine.park_poison(poisoned, self.owner)
         for run_id in self._claimed():
-            if hand := self.hands.get(run_id):
+            hand = self.hands.get(run_id)
+            if hand is not None and hand.has_begun:
                 anew = engine.open(run_id, self.owner)
                 hand.held = engine.rejoin(hand.held, anew)
                 continue

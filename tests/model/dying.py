@@ -7,7 +7,6 @@ from uuid import UUID
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from agentops import clock
 from reviews.restored import mark_all
 from runs.leases import POISON_AFTER, SUSPECT_AFTER
 from runs.models import Run
@@ -59,16 +58,16 @@ class Dying(Played):
     @rule(which=some, turn=turns)
     def runs_end_their_drivers(self, which: int, turn: Turn) -> None:
         """Each that takes them up dies, until somebody looks whose fault it is."""
+        before = dict(Run.objects.values_list("pk", "sequence"))
         for _ in range(UNTIL_POISON):
-            driver = self._driver(which)
-            driver.claim()
-            if not driver.hands:
-                break
-            driver.die()
-        self._driver(which).claim()
-        guilty = Run.objects.filter(claims_alone__gte=POISON_AFTER, lease_owner="")
-        left = list(guilty.filter(wake_at__lte=clock.now()))
-        assert not left, f"{left} go on killing"
+            self._driver(which).claim()
+            self._driver(which).die()
+        driver = self._driver(which)
+        driver.claim()
+        for hand in driver.hands.values():
+            run = hand.held.run
+            is_further = hand.work.step > before[run.pk]
+            assert is_further, f"{run} has ended {UNTIL_POISON} drivers and goes on"
 
     @rule(which=some, all_turns=many_turns, after=st.integers(0, 8))
     def the_database_goes_away(
@@ -95,6 +94,7 @@ class Dying(Played):
             other.go(run_id, all_turns[-1])
         if run_id in driver.hands:
             driver.go(run_id, all_turns[-1])
+        self._go_on(which + 1, all_turns)
 
     @rule(which=some, all_turns=many_turns, is_honest=st.booleans())
     def what_came_late_is_asked_for(
