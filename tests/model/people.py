@@ -15,6 +15,7 @@ from runs import forking, policy
 from runs.errors import BadInput
 from runs.models import Effect, Run
 from runs.values import AgentConfig
+from tests.model.drivers import Killed
 from tests.model.tools import FOR_GOOD, outside
 
 NEVER_REFUSED = frozenset({"reject", "guide", "abort", "answer", "retry", "go_on"})
@@ -97,6 +98,10 @@ def send(
             digest=review.digest,
             payload=sent,
         )
+    except Killed:
+        if Decision.objects.count() > known:  # it died right after the commit
+            _note_what_was_said(review, kind, sent, is_told=is_told)
+        raise
     except (StaleReview, BadInput) as refused:
         if not before and kind in NEVER_REFUSED:
             raise
