@@ -2,6 +2,8 @@
 # Runs the suite once per database; goes on after a failure, says it at the end.
 # Usage: sh tests/run.sh sqlite postgres -- [arguments of pytest]
 set -u
+# What is compiled once need not be compiled by each of hundreds of processes.
+unset PYTHONDONTWRITEBYTECODE
 databases=
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
     databases="$databases $1"
