@@ -120,7 +120,7 @@ class AtWork(Played):
                 number = pick(places, place).number
                 forking.fork(run.pk, number, by=self._boss(0))
 
-    @precondition(lambda self: self.rows.effects)
+    @precondition(lambda self: self.rows.effects and len(self.rows.runs) < MOST_RUNS)
     @rule(which=some, who=some)
     def a_fork_wants_what_was_done(self, which: int, who: int) -> None:
         """The very call, as if nothing had happened; the ledger knows better."""

@@ -65,7 +65,8 @@ class Deciding(Played):
         """Somebody decides on what it shows when that may have changed long since."""
         if self.pages and not is_kept:
             page = self.pages.pop(which % len(self.pages))
-            people.send(page, self._boss(who), pick(people.kinds(page), what))
+            if kinds := people.kinds(page):
+                people.send(page, self._boss(who), pick(kinds, what))
         elif items := self.rows.waiting("open"):
             self.pages.append(pick(items, which))
 

@@ -14,7 +14,6 @@ from tests.model import people
 from tests.model.drivers import Driver
 from tests.model.invariants import Rows
 from tests.model.played import (
-    MOST_RUNS,
     Played,
     anything,
     is_for_good,
@@ -23,9 +22,6 @@ from tests.model.played import (
     some,
 )
 from tests.model.said import Turn, turns
-
-UNTIL_POISON = SUSPECT_AFTER + POISON_AFTER * MOST_RUNS
-"""Deaths with several in hand, then each of them alone."""
 
 
 class Dying(Played):
@@ -59,7 +55,9 @@ class Dying(Played):
     def runs_end_their_drivers(self, which: int, turn: Turn) -> None:
         """Each that takes them up dies, until somebody looks whose fault it is."""
         before = dict(Run.objects.values_list("pk", "sequence"))
-        for _ in range(UNTIL_POISON):
+        # once right after a step, then with several in hand, then each of them alone
+        deaths = 1 + SUSPECT_AFTER + POISON_AFTER * len(before)
+        for _ in range(deaths):
             self._driver(which).claim()
             self._driver(which).die()
         driver = self._driver(which)
@@ -67,7 +65,7 @@ class Dying(Played):
         for hand in driver.hands.values():
             run = hand.held.run
             is_further = hand.work.step > before[run.pk]
-            assert is_further, f"{run} has ended {UNTIL_POISON} drivers and goes on"
+            assert is_further, f"{run} has ended {deaths} drivers and goes on"
 
     @rule(which=some, all_turns=many_turns, after=st.integers(0, 8))
     def the_database_goes_away(

@@ -76,7 +76,7 @@ def kinds(review: Review) -> list[str]:
     Without the fork of a run that has nowhere to start from.
     """
     found = [kind.kind for kind in registry.offered(review)]
-    if not forking.places(review.run):
+    if "fork" in found and not forking.places(review.run):
         found.remove("fork")
     going_on = [kind for kind in found if kind not in ("abort", "fork")]
     return [*going_on, *found, *going_on, *going_on]
