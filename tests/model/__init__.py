@@ -13,7 +13,7 @@ on SQLite, at one seed:
     the confidence of a check not compared                        4
     nothing reserved before a call of a model                     2
     a try not counted on a retry                                  4
-    claims not counted, so that no run becomes a suspect          7
+    claims not counted, so that no run becomes a suspect          9
     an expired item decided, its timer being late                 7
     the version of an item not compared                           4
     an item decided that another person holds                     8
