@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import Count, Max
 
-from runs import forking, history, standing, timeline, waterfall
+from runs import forking, glance, history, standing, timeline, waterfall
 from runs.facts import subject
 from runs.models import Attempt, Blob, Effect, Run, Step, Transition
 from runs.states import EffectStatus, RunState, StepKind, StepStatus
@@ -43,6 +43,7 @@ def of(run: Run, user: User, first: int | None = None) -> dict[str, Any]:
     of_last = [t for t in tries if last and t.step_number == last.number]
     return {
         "run": run,
+        "stamp": glance.stamp(run),
         "title": subject(run.task),
         "chip": standing.chip(run),
         "doing": standing.doing(run, last, of_last),

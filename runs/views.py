@@ -17,7 +17,7 @@ from django_htmx.http import HttpResponseClientRefresh, HttpResponseStopPolling
 from agentops import clock, typed
 from agentops.http import AuthenticatedRequest, polled, signed_in
 from agentops.pages import problem
-from runs import expectation, forking, listing, metrics, page, services
+from runs import expectation, forking, glance, listing, metrics, page, services
 from runs.errors import BadInput, NotPermitted, Stale
 from runs.forms import CancelForm, TaskForm
 from runs.models import Agent, Run, Step
@@ -165,7 +165,9 @@ def detail(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
 @signed_in
 @polled
 def live(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
-    """The page's content once more; the last one tells the browser to stop asking."""
+    """The page's content once more, if it has moved; the last one ends the asking."""
+    if glance.is_as_seen(request.user, run_id, request.GET.get("seen", "")):
+        return HttpResponse(status=NO_CONTENT)
     run = _run(request, run_id)
     first = _number(request.GET.get("from", ""))
     context = _context(request, run, first) | {"is_fragment": True}

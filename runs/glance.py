@@ -1,0 +1,33 @@
+"""A run that is watched: has it moved since its page was drawn?
+
+A page asks every second, and most of the time nothing has. It sends back its stamp,
+which one light query compares; the times that go on while a step is at work are drawn
+anew every `TICK_S`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from agentops import clock
+from runs.models import Run
+
+TICK_S = 3
+FIELDS = (
+    *("state", "sequence", "steps_used", "tokens", "cost", "active_ms"),
+    *("wake_at", "lease_until", "park_reason", "plan_revision", "restored_at"),
+)
+"""Each write to a run that its page shows changes one of them."""
+
+
+def stamp(run: Run) -> str:
+    """The same for as long as the page of the run would look the same, or nearly."""
+    tick = int(clock.timestamp() // TICK_S)
+    return "|".join(str(part) for part in (tick, *(getattr(run, f) for f in FIELDS)))
+
+
+def is_as_seen(user: Any, run_id: UUID, seen: str) -> bool:
+    """Is `seen` the stamp of the run now? One query; False for what one may not see."""
+    run = Run.objects.visible_to(user).filter(pk=run_id).only(*FIELDS).first()
+    return run is not None and seen == stamp(run)
