@@ -101,7 +101,9 @@ class Driver:
         self._refused: Counter[UUID] = Counter()
         self._counts = Counter(runs=0, steps=0)
         self._poll_timers = timers.Poll()
-        self._is_leaving = self._is_unsure = self.gave_up = False
+        self._is_leaving = False
+        self._is_unsure = False
+        self.gave_up = False
         self._patience = Patience()
         self._began_at = self._near_at = time.monotonic()
         self._next_claim_at = self._next_look_at = self._next_alone_at = 0.0
@@ -212,10 +214,7 @@ class Driver:
 
     def _claim(self) -> None:
         if self._is_unsure:
-            self._to_forfeit |= leases.held_by(self.owner).difference(
-                self._flights, self._claimed, self._to_release
-            )
-            self._is_unsure = False
+            self._give_up_unheard()
         now = time.monotonic()
         if now >= self._next_claim_at:
             claimed = self._claim_some()
@@ -227,6 +226,12 @@ class Driver:
         while self._claimed:
             run_id = self._claimed.popleft()
             self._start(run_id, opened.get(run_id))
+
+    def _give_up_unheard(self) -> None:
+        """A claim whose answer was lost may have been committed: its runs go back."""
+        known = {*self._flights, *self._claimed, *self._to_release}
+        self._to_forfeit |= leases.held_by(self.owner) - known
+        self._is_unsure = False
 
     def _opened(self) -> dict[UUID, Any]:
         """What was claimed, read at once; what fails so is opened one by one."""
@@ -360,40 +365,10 @@ class Driver:
         self._heart.turned()
         if not self._patience.bear(act):
             # What was near before it went away may still be, and claimed unheard.
-            self._near_at, self._is_unsure = time.monotonic(), True
+            self._near_at = time.monotonic()
+            self._is_unsure = True
 
     def _takes_over(self) -> bool:
         """Not right after an outage that outlasted leases: whoever else was cut off
         has answers in hand, and may keep its runs first."""
         return self._patience.rested_s() > product().heartbeat_s + RETURN_S
-
-
-class LoneDriver(Driver):
-    """Drives suspects, one at a time, with nothing beside them that could suffer.
-
-    A suspect that gets a step recorded is none any more and is let go.
-    """
-
-    linger_s = 1.5
-
-    def _capacity(self) -> int:
-        return 1
-
-    def _claim_some(self) -> list[UUID]:
-        if self._flights or not self._takes_over():
-            return []
-        run_id = leases.claim_alone(self.owner)
-        return [run_id] if run_id else []
-
-    def _lets_go_after_step(self, run_id: UUID) -> bool:
-        return run_id in self._flights
-
-    def _look_around(self, now: float) -> None:
-        if self._is_near():
-            self._near_at = now
-
-    def _is_near(self) -> bool:
-        return bool(self._flights) or leases.has_suspects()
-
-    def _wake_successor(self) -> None:
-        queue.wake_alone()

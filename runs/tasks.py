@@ -11,8 +11,9 @@ import os
 import time
 
 from runs import engine, health, leases, queue, slots, timers
-from runs.driver import NEAR_S, Driver, LoneDriver
+from runs.driver import NEAR_S, Driver
 from runs.flag import draining
+from runs.lone import LoneDriver
 
 NO_DRIVER = {"slot": "none"}
 # So that a driver which always fails does not fail all the time.

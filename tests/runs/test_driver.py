@@ -9,7 +9,7 @@ import pytest
 
 from agentops import clock
 from runs import driver, leases, slots
-from runs.driver import LoneDriver
+from runs.lone import LoneDriver
 from runs.models import Driver as Row
 from runs.models import Run
 from tests.support.driving import drive, sent, sequences
