@@ -80,18 +80,13 @@ def of(review: Review, user: User, now: datetime, before: Before) -> Holding:
 
 def shown_of(review: Review, now: datetime) -> str:
     """`shown` of its `Holding`, whoever looks; no query."""
-    return _stamp(review) if _is_held(review, now) else ""
+    return _stamp(review) if review.is_held(now) else ""
 
 
 def _hold(review: Review, user: User, now: datetime) -> Hold:
     if stale.is_held_by_another(review, user, now):
         return Hold.OTHERS
-    return Hold.YOURS if _is_held(review, now) else Hold.NOBODYS
-
-
-def _is_held(review: Review, now: datetime) -> bool:
-    until = review.holder_until
-    return review.holder_id is not None and until is not None and until > now
+    return Hold.YOURS if review.is_held(now) else Hold.NOBODYS
 
 
 def _stamp(review: Review) -> str:

@@ -265,8 +265,7 @@ def _listed(reviews: ReviewQuerySet) -> Sequence[Review]:
 def row(review: Review, user: User, now: datetime) -> Row:
     """`review` as `seen_by` gives it."""
     reason = ParkReason(review.reason)
-    until = review.holder_until
-    is_held = review.holder is not None and until is not None and until > now
+    is_held = review.is_held(now)
     standing: list[Decision] = getattr(review, "standing", [])
     return Row(
         review=review,

@@ -87,9 +87,7 @@ def free_for(by: User, now: datetime) -> Q:
 
 def is_held_by_another(review: Review, by: User, now: datetime) -> bool:
     """The same of a row that was read."""
-    if review.holder_id is None or review.holder_id == by.pk:
-        return False
-    return review.holder_until is not None and review.holder_until > now
+    return review.is_held(now) and review.holder_id != by.pk
 
 
 def refuse_if_held(review: Review, by: User, now: datetime) -> None:

@@ -201,6 +201,11 @@ class Review(models.Model):
     def __str__(self) -> str:
         return self.title
 
+    def is_held(self, now: datetime) -> bool:
+        """Does somebody hold it, whoever that is?"""
+        until = self.holder_until
+        return self.holder_id is not None and until is not None and until > now
+
     @property
     def waits_unanswered(self) -> bool:
         """It has expired, and its run waits with it still."""
