@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+
+from runs.tools import registry
+from tests.support import factory
+
+
+@pytest.fixture
+def letters() -> Iterator[None]:
+    """`post_letter`, which the factory's agents use, is a registered tool."""
+    with registry.added(factory.LETTER):
+        yield
 
 
 @pytest.fixture

@@ -25,9 +25,10 @@ from runs.models import (
 )
 from runs.tool_rows import sync_tools
 from runs.tools import registry
+from tests.runs.admin import agent_form, errors, url
 from tests.support import factory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("letters")]
 
 OURS = [
     model
@@ -36,12 +37,6 @@ OURS = [
 ]
 EDITABLE = {"agent", "tool", "price", "guidance"}
 every_model = pytest.mark.parametrize("model", OURS, ids=lambda m: m._meta.model_name)
-
-
-@pytest.fixture(autouse=True)
-def letters():
-    with registry.added(factory.LETTER):
-        yield
 
 
 @pytest.fixture
@@ -56,32 +51,6 @@ def boss():
 def signed_in(client, boss):
     client.force_login(boss)
     return client
-
-
-def url(model, page, *args):
-    name = f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}"
-    return reverse(name, args=args)
-
-
-def agent_form(agent=None, **fields):
-    """What a browser posts for an agent."""
-    values = {
-        "name": "Reporter",
-        "slug": "reporter",
-        "prompt": "You report.",
-        "max_output_tokens": 2000,
-        "context_window": 128_000,
-        "enabled": "on",
-        "grants": '{"post_letter": {"policy": "always"}}',
-        "threshold": "0.75",
-        "review_when": "[]",
-        "limits": "{}",
-        "input_schema": '{"type": "object", "properties": {}}',
-        "has_reviewer": "on",
-        "versions-TOTAL_FORMS": 0,
-        "versions-INITIAL_FORMS": 0,
-    }
-    return values | fields
 
 
 @every_model
@@ -289,9 +258,3 @@ def test_a_tool_can_be_switched_off(signed_in):
 
     tool = Tool.objects.get(name="post_letter")
     assert (tool.enabled, tool.policy, tool.settings) == (False, "blocked", {})
-
-
-def errors(response):
-    """The form's errors as one text a field."""
-    form = response.context["adminform"].form
-    return {name: " ".join(words) for name, words in form.errors.items()}

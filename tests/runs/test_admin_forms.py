@@ -8,9 +8,9 @@ import pytest
 
 from runs.models import Agent, Price, Tool
 from runs.tool_rows import sync_tools
-from tests.runs.test_admin import agent_form, errors, letters, url  # noqa: F401
+from tests.runs.admin import agent_form, errors, url
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("letters")]
 
 
 @pytest.mark.parametrize("text", ["[" * 20_000, "9" * 5000])

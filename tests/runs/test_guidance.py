@@ -10,16 +10,9 @@ from django.urls import reverse
 from agentops import clock
 from runs import guidance, services
 from runs.models import Guidance
-from runs.tools import registry
 from tests.support import factory
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def letters():
-    with registry.added(factory.LETTER):
-        yield
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("letters")]
 
 
 @pytest.fixture
