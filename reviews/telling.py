@@ -61,9 +61,7 @@ def closed(review: Review, at: datetime) -> None:
         # a mail would tell them what they have just done
         rows_of = rows_of.exclude(person=decision.actor_id, channel=routing.EMAIL)
     next_at = at + timedelta(seconds=FOLLOW_UP_WAIT_S)
-    told = rows_of.filter(event=events.OPENED)
-    whom = told.values_list("person", "channel", "address")
-    rows = _rows(review, events.CLOSED, [Address(*one) for one in whom], next_at)
+    rows = _rows(review, events.CLOSED, _told(rows_of), next_at)
     earlier = rows_of.filter(event=events.CLOSED, created_at__lt=since)
     _send_again(earlier, next_at)
     _write(rows, at)
@@ -75,9 +73,7 @@ def expired(review: Review, at: datetime) -> None:
     After an item was asked again and expired once more, they are told so again.
     """
     closed(review, at)
-    to_decide = review.notifications.filter(event=events.OPENED)
-    known = to_decide.filter(person=review.run.submitter_id).exists()
-    asker = [] if known else _asker(review.run, [])
+    asker = _asker(review.run, _told(review.notifications.all()))
     earlier = review.notifications.filter(event=events.EXPIRED)
     _send_again(earlier, at)
     _write(_rows(review, events.EXPIRED, asker, at), at)
@@ -151,6 +147,13 @@ def _asker(run: Run, told: Iterable[Address]) -> list[Address]:
         return []
     people = User.objects.filter(pk=run.submitter_id, is_active=True)
     return routing.addresses(people, Risk.LOW.value, at_least_mail=True)
+
+
+def _told(rows: QuerySet[Notification]) -> list[Address]:
+    """Whom these rows tell that their item is open."""
+    opening = rows.filter(event=events.OPENED)
+    whom = opening.values_list("person", "channel", "address")
+    return [Address(*one) for one in whom]
 
 
 def _rows(
