@@ -152,7 +152,7 @@ class Row:
 class Page:
     """A part of a list, in its order.
 
-    `until` marks the last row where more follow, else ""; `rest` says how many do.
+    `until` marks the last row where more follow, else "".
     """
 
     rows: list[Row]
@@ -290,8 +290,8 @@ def neighbours(
 
     A review that is closed has a place still: what follows it is next, else what is
     on top. Views of what is closed have none, so their neighbours are those of all.
-    Three queries, each by an index of its own; together in one they take longer to
-    build than to answer.
+    At most three queries, each by an index of its own; together in one they take
+    longer to build than to answer.
     """
     now = now or clock.now()
     filters = (filters or Filters()).onward
@@ -299,6 +299,7 @@ def neighbours(
     found = _of(view, Review.objects.visible_to(user), filters, now)
     others = found.exclude(pk=review.pk).order_by(*view.order)
     after = _beyond(view, review.rank_at, review.pk)
+    ahead = others.exclude(after).reverse()
     following = _first(others.filter(after))
     if review.status != ReviewStatus.OPEN.value:
         return {"next": following or _first(others), "total": others.count()}
@@ -308,9 +309,7 @@ def neighbours(
     return {
         "place": numbers["before"] + 1,
         "total": numbers["total"] + 1,
-        "previous": _first(others.exclude(after).reverse())
-        if numbers["before"]
-        else None,
+        "previous": _first(ahead) if numbers["before"] else None,
         "next": following,
     }
 

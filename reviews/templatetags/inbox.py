@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any, cast
 
 from django import template
@@ -12,7 +11,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from reviews import asking, keyboard
-from reviews.inbox import Row
+from reviews.inbox import Row, fingerprint
 from reviews.models import Review
 
 register = template.Library()
@@ -59,8 +58,8 @@ def listed(context: Context, row: Row) -> SafeString:
 def _look_of(context: Context, row: Row) -> str:
     """The same for two rows that look the same."""
     review = row.review
-    looks = (
-        row.looks,
+    return fingerprint(
+        [row],
         row.is_yours,
         review.due_at,
         review.rank_at,
@@ -69,7 +68,6 @@ def _look_of(context: Context, row: Row) -> str:
         context["filters"].tail,
         timezone.get_current_timezone_name(),
     )
-    return hashlib.sha256(repr(looks).encode()).hexdigest()
 
 
 @register.simple_tag
