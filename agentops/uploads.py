@@ -20,9 +20,15 @@ from agentops.middleware import Answer
 class ReadPast(FileUploadHandler):
     """The only one of FILE_UPLOAD_HANDLERS."""
 
-    def handle_raw_input(self, *args: Any, **kwargs: Any) -> None:
-        length = args[2] if len(args) > 2 else kwargs["content_length"]
-        if length > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+    def handle_raw_input(
+        self,
+        input_data: Any,
+        META: Any,  # noqa: N803 - as Django has it
+        content_length: int,
+        *_: Any,
+        **options: Any,
+    ) -> None:
+        if content_length > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
             raise RequestDataTooBig("a form with files, longer than any form")
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:

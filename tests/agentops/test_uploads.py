@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
-
 import pytest
+from django.core.files import temp
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
@@ -88,7 +87,7 @@ def test_the_token_behind_the_file_is_read():
 @pytest.mark.parametrize("size", [10, 3_000_000])
 def test_nothing_of_it_is_kept_on_the_way(ana, size, monkeypatch):
     made = []
-    monkeypatch.setattr(tempfile, "NamedTemporaryFile", lambda *a, **k: made.append(a))
+    monkeypatch.setattr(temp, "NamedTemporaryFile", lambda *a, **k: made.append(a))
 
     answer = ana.post("/preferences/", {"file": file(b"x" * size), "theme": "dark"})
 
