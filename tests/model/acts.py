@@ -21,7 +21,7 @@ TRACED = "register"
 MOST_BYTES_A_TOKEN = 4
 
 
-def is_paid_for(work: Work) -> None:
+def assert_paid_for(work: Work) -> None:
     """What a call of a model can cost at most was put by when it was planned."""
     if not isinstance(work.act, AskModel):
         return
@@ -35,7 +35,7 @@ def is_paid_for(work: Work) -> None:
     assert step.reserved_cost > 0, f"{step} costs nothing"
 
 
-def is_allowed(held: Held, work: Work) -> None:
+def assert_allowed(held: Held, work: Work) -> None:
     """Before a call is made: nobody forbids it, and who has to be asked, was."""
     if not isinstance(work.act, CallTool) or isinstance(work.act, Reconcile):
         return
@@ -43,11 +43,11 @@ def is_allowed(held: Held, work: Work) -> None:
     offered = policy.read().toolbox(held.facts.config).tools[step.name]
     assert offered.policy is not Policy.BLOCKED, f"{step} acts though its tool is off"
     if work.is_irreversible:
-        _is_written_down(step, held.owner)
-        _was_let_through(step, offered.policy, offered.threshold)
+        _assert_written_down(step, held.owner)
+        _assert_let_through(step, offered.policy, offered.threshold)
 
 
-def _is_written_down(step: Step, owner: str) -> None:
+def _assert_written_down(step: Step, owner: str) -> None:
     assert step.status == "started", f"{step} acts and is {step.status}"
     request: dict[str, object] = step.request
     effect = Effect.objects.get(key=request["key"])
@@ -55,7 +55,7 @@ def _is_written_down(step: Step, owner: str) -> None:
     assert found == ("started", owner), f"{effect}: {found}, {step} is {owner}'s"
 
 
-def _was_let_through(step: Step, asks: Policy, threshold: Decimal) -> None:
+def _assert_let_through(step: Step, asks: Policy, threshold: Decimal) -> None:
     """By a person's word that can no longer be taken back, or by a check."""
     waiting = step.run.reviews.filter(status="open", kind="waiting")
     assert not waiting.exists(), f"{step} acts while a person is asked"
@@ -78,7 +78,7 @@ def _was_let_through(step: Step, asks: Policy, threshold: Decimal) -> None:
     assert sure >= threshold, f"{step} acts on {sure}"
 
 
-def is_asked_for(step: StepValue, following: object) -> None:
+def assert_asked_for(step: StepValue, following: object) -> None:
     """An act whose driver is gone: the tool tells, if it can, and else a person."""
     if not isinstance(following, Work):
         assert step.name != TRACED, f"{step.name} can tell, and was not asked"
@@ -86,7 +86,7 @@ def is_asked_for(step: StepValue, following: object) -> None:
     assert isinstance(following.act, Reconcile), f"{step.name} is made again"
 
 
-def is_recorded(run_id: UUID, number: int, outcome: Outcome) -> None:
+def assert_recorded(run_id: UUID, number: int, outcome: Outcome) -> None:
     """What came back is what the step says, and the ledger."""
     step = Step.objects.get(run_id=run_id, number=number)
     found = outcome.value

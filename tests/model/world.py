@@ -105,20 +105,20 @@ class World:
 
     def perform(self, work: Work, turn: Turn) -> Outcome:
         self.turn, outside.mood = turn, turn.mood
-        acts.is_paid_for(work)
+        acts.assert_paid_for(work)
         outcome = work.perform()
         self.seconds += turn.takes_s + TICK_S
         return outcome
 
     def look_at_open(self, step: StepValue | None, following: Work | Rest) -> None:
         if step is not None and step.status is StepStatus.STARTED:
-            acts.is_asked_for(step, following)
+            acts.assert_asked_for(step, following)
 
     def look_at_begin(self, held: Held, work: Work) -> None:
-        acts.is_allowed(held, work)
+        acts.assert_allowed(held, work)
 
     def look_at_record(self, held: Held, step: int, outcome: Outcome) -> None:
-        acts.is_recorded(held.run_id, step, outcome)
+        acts.assert_recorded(held.run_id, step, outcome)
 
     def look_at_death(self, owner: str) -> None:
         """Who is alone with a driver that dies may be to blame; who is not, is not."""
