@@ -2,8 +2,9 @@
 
 Each reader takes the variable's name and a default, and raises
 `ImproperlyConfigured` naming the variable, what was expected and what was
-found; of an address, which may hold a password, not what was found. A variable that is
-set to nothing counts as not set. `unknown()` tells of names that nobody has asked for.
+found; `database` and `zone` do not tell that, as a password may have got there. A
+variable that is set to nothing counts as not set. `unknown()` tells of names that
+nobody has asked for.
 """
 
 from __future__ import annotations
@@ -24,8 +25,6 @@ MOST = 1e9
 """Thirty years of seconds: a moment so far ahead is still one that can be written."""
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
-
-
 _DATABASES = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
 _DATABASE = (
     "postgresql://user:password@host/name or sqlite:////path/file.sqlite3; in a password"

@@ -36,7 +36,8 @@ WARNING = (
 def beat() -> bool:
     """Go one mark further, or find that the database went back; True if it did.
 
-    Once it is found the row says so, for every host, until `begin_anew`.
+    Once it is found the row says so, for every host, until `begin_anew`. To be called
+    outside a transaction: the file is written when the mark is committed.
     """
     row, _ = Lineage.objects.get_or_create(pk=ROW)
     seen = _read()
