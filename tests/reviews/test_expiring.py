@@ -321,6 +321,16 @@ def test_the_page_says_until_when_one_can_answer(client, review, ana):
     assert "then nothing is sent" in page(client, review)
 
 
+def test_a_page_says_the_same_of_it_once_it_is_claimed(client, review, ana):
+    client.force_login(ana)
+    address = f"/reviews/{review.pk}/hold/"
+
+    part = client.post(address, {"act": "claim"}, headers={"HX-Request": "true"})
+
+    assert "You hold this" in part.content.decode()
+    assert "then nothing is sent" in part.content.decode()
+
+
 def test_an_expired_item_offers_three_ways_to_go_on(client, expired, ana):
     client.force_login(ana)
 
