@@ -137,8 +137,8 @@ def waits_again(review: Review) -> Review | None:
 def of(review: Review, user: User, *, is_whole: bool = False) -> dict[str, Any]:
     """What page and pane both show, of a review as `access.review_for` finds it.
 
-    The pane is short, and does without the tries of each step; two queries, and
-    one for the page.
+    The pane is short, and does without the tries of each step; three queries, and
+    one more for the page.
     """
     run = review.run
     now = clock.now()
