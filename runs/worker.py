@@ -19,7 +19,7 @@ from django.db import Error, connection
 
 from agentops import clock
 from agentops.conf import product
-from runs import health, leases, lifeline, lineage, queue, slots
+from runs import health, leases, lifeline, lineage, llm, queue, slots
 from runs.cluster import Cluster, Watchdog
 from runs.flag import draining
 from runs.losses import DATABASE_LOST
@@ -100,6 +100,7 @@ class Worker:
         self._owner = leases.begin(slots.MAIN)
         self._look_back()
         lifeline.tie_children()
+        llm.before_forking()
         self._start_cluster()
         logger.info(
             "worker started: %d drivers of %d runs each, database %s",

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from runs.llm.registry import get_client, using
+from runs.llm.registry import before_forking, get_client, using
 
-__all__ = ["get_client", "using"]
+__all__ = ["before_forking", "get_client", "using"]

@@ -11,10 +11,10 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterable
+from types import ModuleType
 from typing import Any
 
 import httpx2
-import openai  # noqa: TID251 -- this module is the door
 
 from runs.canonical import Json
 from runs.classify import classify, told
@@ -25,6 +25,16 @@ from runs.llm.transport import CONNECT_S, ThreadTransport, deadline
 
 NO_KEY = "none"
 """Servers without keys ignore it; the SDK refuses to start without any."""
+
+
+def load() -> ModuleType:
+    """The SDK. It takes as long to load as the rest of the product, and 13 MB, which
+    only those processes pay that ask a model.
+    """
+    import openai  # noqa: TID251 -- this module is the door
+
+    return openai
+
 
 _json = json.JSONEncoder(
     ensure_ascii=False, separators=(",", ":"), allow_nan=False
@@ -63,7 +73,8 @@ class OpenAIClient:
             headers={"Accept-Encoding": "gzip"},
             trust_env=True,
         )
-        self._sdk = openai.OpenAI(
+        self._openai: Any = load()
+        self._sdk = self._openai.OpenAI(
             base_url=base_url,
             api_key=api_key or NO_KEY,
             max_retries=0,
@@ -114,10 +125,11 @@ class OpenAIClient:
                     cast_to=httpx2.Response,
                     options={"timeout": waits},
                 )
-            return response.content
-        except openai.APIStatusError as error:
+            content: bytes = response.content
+            return content
+        except self._openai.APIStatusError as error:
             return self._refusal(error.response)
-        except openai.APIConnectionError as error:
+        except self._openai.APIConnectionError as error:
             cause = error.__cause__ or error
             return failures.from_network(cause, self._host, seconds, self._secrets)
         except StepError as error:

@@ -17,7 +17,7 @@ from agentops import env
 from runs.errors import Fatal
 from runs.llm import demo
 from runs.llm.base import DEMO_MODEL, ModelClient
-from runs.llm.openai import OpenAIClient
+from runs.llm.openai import OpenAIClient, load
 from runs.llm.reply import REASONING
 
 Factory = Callable[[], ModelClient]
@@ -38,6 +38,11 @@ def get_client(provider: str = "") -> ModelClient:
         if name not in _clients:
             _clients[name] = _factory(name)()
         return _clients[name]
+
+
+def before_forking() -> None:
+    """Load what all clients need, once, for processes that are forked to share it."""
+    load()
 
 
 def client_for(model: str) -> ModelClient:
