@@ -21,6 +21,9 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # One site, one page: processes for others would only cost.
+    "--disable-site-isolation-trials",
+    "--disable-features=SpareRendererForSitePerProcess",
 )
 
 
