@@ -2,7 +2,7 @@
 
 A page asks every second, and most of the time nothing has. It sends back its stamp,
 which one light query compares; the times that go on while a step is at work are drawn
-anew every `TICK_S`.
+anew every `TICK_S`, and the seconds to a moment it waits for as they pass.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ TICK_S = 3
 FIELDS = (
     *("state", "sequence", "steps_used", "tokens", "cost", "active_ms"),
     *("wake_at", "lease_until", "park_reason", "plan_revision", "restored_at"),
+    "claims",
 )
-"""Each write to a run that its page shows changes one of them."""
+"""What nearly each write to a run that its page shows changes; the rest waits a tick."""
 
 
 def stamp(run: Run) -> str:
     """The same for as long as the page of the run would look the same, or nearly."""
-    tick = int(clock.timestamp() // TICK_S)
+    is_asleep = run.wake_at is not None and run.wake_at > clock.now()
+    tick = int(clock.timestamp() // (1 if is_asleep else TICK_S))
     return "|".join(str(part) for part in (tick, *(getattr(run, f) for f in FIELDS)))
 
 

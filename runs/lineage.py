@@ -71,7 +71,7 @@ def _read() -> dict[str, int]:
     """The last mark of each history; nothing where the file is missing or broken."""
     try:
         found = json.loads(_path().read_text(encoding="ascii"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(found, dict):
         return {}

@@ -118,7 +118,7 @@ def _acting(step: Step | None) -> str:
         StepKind.DECISION: "Taking a person's decision in",
         StepKind.COMPACTION: "Shortening old results to fit the model's window",
     }
-    took = words.between(step.started_at, clock.now())
+    took = words.between(step.started_at or step.planned_at, clock.now())
     so_far = f", {words.duration(took)} so far" if took and took > 1 else ""
     return f"Step {step.number}: {acts[StepKind(step.kind)]}{so_far}"
 

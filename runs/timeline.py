@@ -178,7 +178,7 @@ def entries(
     before: datetime | None = None
     for step in steps:
         entry = _entry(step, tries.get(step.number, []), before, state)
-        shown.append(_asleep(entry, wake_at) if entry.tone == "run" else entry)
+        shown.append(_under_way(entry, wake_at) if entry.tone == "run" else entry)
         before = step.finished_at or before
     return shown
 
@@ -199,9 +199,15 @@ def _entry(
     )
 
 
-def _asleep(entry: Entry, wake_at: datetime | None) -> Entry:
-    """The step under way, as it is while its run sleeps."""
-    wait_s = (wake_at - clock.now()).total_seconds() if wake_at else 0
+def _under_way(entry: Entry, wake_at: datetime | None) -> Entry:
+    """The step that is at work, or waits while its run sleeps.
+
+    Most steps are written when they are planned and when they have ended, not between.
+    """
+    now = clock.now()
+    wait_s = (wake_at - now).total_seconds() if wake_at else 0
+    if wait_s <= 0 and entry.seconds is None:
+        return replace(entry, seconds=words.between(entry.step.planned_at, now))
     if wait_s <= 0:
         return entry
     said = f"goes on in {words.coarse(wait_s)}"
@@ -218,9 +224,11 @@ def seconds_of(
 ) -> float | None:
     """How long it took, or has taken so far, failed tries and their waits included.
 
-    For a decision it is the wait before it.
+    For a decision it is the wait before it; what was not carried out took no time.
     """
     start = tries[0].started_at if tries else step.started_at
+    if step.status == StepStatus.SKIPPED:
+        return None
     if step.kind == StepKind.DECISION:
         return words.between(before or step.planned_at, step.finished_at)
     if step.finished_at is None and StepStatus(step.status).is_open:

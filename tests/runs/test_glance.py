@@ -83,6 +83,17 @@ def test_times_that_go_on_are_drawn_anew_after_a_tick(
     assert ask(watcher, run, seen).status_code == 200
 
 
+def test_the_seconds_to_a_moment_it_waits_for_are_drawn_as_they_pass(
+    watcher, run, advance_clock
+):
+    Run.objects.filter(pk=run.pk).update(wake_at=clock.later(60))
+    seen = seen_in(ask(watcher, run, ""))
+
+    advance_clock(1)
+
+    assert ask(watcher, run, seen).status_code == 200
+
+
 def test_the_end_is_told_whatever_was_seen(watcher, run):
     seen = seen_in(ask(watcher, run, ""))
     over = {"state": "completed", "finished_at": clock.now(), "wake_at": None}

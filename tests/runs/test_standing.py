@@ -54,6 +54,14 @@ def test_it_says_what_it_does_now(step, words):
     assert standing.doing(a_run(), step) == words
 
 
+def test_a_step_at_work_says_how_long_it_has_been():
+    long = a_step("tool", name="calculate", planned_at=clock.later(-90))
+
+    assert (
+        standing.doing(a_run(), long) == "Step 7: Calculate is running, 1 m 30 s so far"
+    )
+
+
 def test_a_retry_says_which_one_when_and_why():
     now = clock.now()
     tried = Attempt(

@@ -160,6 +160,25 @@ def test_the_step_of_a_run_that_sleeps_waits_and_is_not_under_way():
     assert over.lead == "Under way"
 
 
+def test_a_step_at_work_tells_how_long_it_has_been_since_it_was_planned():
+    planned = clock.now() - timedelta(seconds=9)
+    running = step("tool", planned_at=planned, started_at=None, finished_at=None)
+    running.status = "planned"
+
+    at_work = timeline.entries([running])[0]
+    held = timeline.entries([running], state=RunState.AWAITING_HUMAN)[0]
+
+    assert at_work.seconds == pytest.approx(9, abs=1)
+    assert held.seconds is None
+
+
+def test_what_was_not_carried_out_took_no_time_and_is_not_in_the_picture():
+    skipped = entry("tool", status="skipped", started_at=None, name="send_email")
+
+    assert skipped.seconds is None
+    assert waterfall.draw([skipped]) is None
+
+
 def test_failed_tries_belong_to_their_step():
     early = START - timedelta(seconds=10)
     tries = [Attempt(step_number=2, number=n, started_at=early) for n in (1, 2)]
