@@ -70,7 +70,8 @@ def hide_quoted(text: str, sent: Iterable[str] = ()) -> str:
 
     It takes out more than `hide`: see `quoted`.
     """
-    for secret in sent:
+    # The longest first: one may be the beginning of another.
+    for secret in sorted(sent, key=len, reverse=True):
         if len(secret) >= quoted.SHORTEST and secret in text:
             _tell(SECRET, text.count(secret))
             text = text.replace(secret, _placeholder(SECRET))

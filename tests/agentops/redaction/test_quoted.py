@@ -54,3 +54,9 @@ def test_plain_words_are_left_alone():
     words = "The endpoint answered 429: Rate limit reached for gpt-5-mini in 3 s."
 
     assert hide_quoted(words) == words
+
+
+def test_of_two_secrets_that_begin_alike_nothing_is_left():
+    found = hide_quoted("it was abcdefghij", ["abcd", "abcdefghij"])
+
+    assert "efghij" not in found
