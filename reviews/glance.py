@@ -12,14 +12,12 @@ from datetime import datetime
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import OuterRef, Subquery
+from django.db.models import Count
 
 from reviews import holding
 from reviews.holding import Before
-from reviews.models import Note, Review
-from reviews.models.review import ReviewStatus
+from reviews.models import Review
 
-_NEWEST = Note.objects.filter(review=OuterRef("pk")).order_by("-created_at", "-pk")
 FIELDS = ("version", "status", "holder_id", "holder_until")
 
 
@@ -32,28 +30,27 @@ def state_of(review: Review) -> str:
 class Shown:
     """What a page says that it shows; None for what is no part of it.
 
-    `newest` is the number of the last note, "0" for none.
+    `notes` is how many there are: they are never taken away.
     """
 
     state: str | None
     hold: Before | None
-    newest: str | None
+    notes: str | None
 
     @classmethod
     def read(cls, query: Mapping[str, str]) -> Shown:
         held = query.get("shown")
         hold = None if held is None else Before(held, query.get("lost", ""))
-        return cls(query.get("state"), hold, query.get("newest"))
+        return cls(query.get("state"), hold, query.get("notes"))
 
 
 @dataclass(frozen=True)
 class Changes:
-    """Which parts of a page are no longer as they are shown; `is_over` for good."""
+    """Which parts of a page are no longer as they are shown."""
 
     state: bool
     hold: bool
     notes: bool
-    is_over: bool
 
     def __bool__(self) -> bool:
         return self.state or self.hold or self.notes
@@ -61,14 +58,13 @@ class Changes:
 
 def look(user: User, review_id: UUID, shown: Shown, now: datetime) -> Changes:
     """One query; raises Review.DoesNotExist for what the person may not see."""
-    newest = Subquery(_NEWEST.values("pk")[:1])
-    seen = Review.objects.visible_to(user).annotate(newest=newest)
+    seen = Review.objects.visible_to(user).annotate(note_count=Count("notes"))
     review = seen.only(*FIELDS).get(pk=review_id)
-    is_open = review.status == ReviewStatus.OPEN.value
+    has_moved = shown.state not in (None, state_of(review))
     held = holding.shown_of(review, now)
     return Changes(
-        state=shown.state not in (None, state_of(review)),
-        hold=is_open and shown.hold is not None and shown.hold.shown != held,
-        notes=shown.newest not in (None, str(review.newest or 0)),  # type: ignore[attr-defined] # annotated
-        is_over=not is_open and shown.newest is None,
+        state=has_moved,
+        # What is closed no longer offers to be held, and what is open again does.
+        hold=shown.hold is not None and (has_moved or shown.hold.shown != held),
+        notes=shown.notes not in (None, str(review.note_count)),  # type: ignore[attr-defined] # annotated
     )

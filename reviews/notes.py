@@ -34,22 +34,23 @@ class Line:
 
 @dataclass(frozen=True)
 class Notes:
-    """The newest `SHOWN`, oldest first. `newest` tells a reader's list from this."""
+    """The newest `SHOWN`, oldest first; `number` is how many there are in all."""
 
     lines: Sequence[Line]
-    is_cut: bool
+    number: int
 
     @property
-    def newest(self) -> int:
-        return self.lines[-1].note.pk if self.lines else 0
+    def is_cut(self) -> bool:
+        return self.number > len(self.lines)
 
 
 def of(review: Review) -> Notes:
-    """One query."""
+    """One query; two where there are more than are shown."""
     found = review.notes.select_related("author").order_by("-created_at", "-pk")
     newest = list(found[: SHOWN + 1])
     lines = [Line(note) for note in newest[:SHOWN]]
-    return Notes(lines[::-1], len(newest) > SHOWN)
+    is_cut = len(newest) > SHOWN
+    return Notes(lines[::-1], review.notes.count() if is_cut else len(lines))
 
 
 def add(review: Review, *, by: User, text: str) -> Note:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -57,6 +58,21 @@ class Sheet:
     def is_blank(self) -> bool:
         """Has nobody typed into it?"""
         return not self.form.is_bound and self.form.draft is None
+
+    @property
+    def looks(self) -> str:
+        """The same for two sheets whose fields look the same, whatever their item."""
+        shown = [
+            (
+                *(name, field.label, field.help_text, field.required),
+                *(type(field).__name__, type(field.widget).__name__),
+                self.form.get_initial_for_field(field, name),
+                list(getattr(field, "choices", ())),
+                sorted(field.widget.attrs.items()),
+            )
+            for name, field in self.form.fields.items()
+        ]
+        return hashlib.sha256(repr(shown).encode()).hexdigest()
 
     @property
     def short(self) -> str:
@@ -194,7 +210,8 @@ def changed(
         "row": inbox.row(review, user, now),
         "shown_state": glance.state_of(review),
         "changes": changes,
-        "in_pane": shown.newest is None,
+        "in_pane": shown.notes is None,
+        "is_over": review.status != ReviewStatus.OPEN.value,
         "held": holding.of(review, user, now, shown.hold or Before()),
         "blocked": rights.may_decide(user, review, is_seen=True),
         "notes": notes.of(review) if changes.notes else None,

@@ -56,8 +56,6 @@ def live(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
         changes = glance.look(request.user, review_id, shown, clock.now())
     except Review.DoesNotExist as error:
         raise Http404 from error
-    if changes.is_over and not changes:
-        return HttpResponseStopPolling()
     if not changes:
         return HttpResponse(status=NO_CONTENT)
     review = access.review_for(request.user, review_id)

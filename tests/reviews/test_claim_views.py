@@ -154,12 +154,6 @@ def test_leaving_answers_nothing_and_frees_the_item(review, ana, ben):
     assert claims.claim(review.pk, by=ben).holder == ben
 
 
-def test_a_closed_item_is_not_asked_about_any_more(review, ana):
-    Review.objects.update(status="cancelled", closed_at=review.opened_at)
-
-    assert ask(signed_in(ana), review).status_code == 286
-
-
 def test_taking_over_without_a_reason_is_refused(review, ana, ben):
     claims.claim(review.pk, by=ana)
 

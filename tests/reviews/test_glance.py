@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from agentops import clock
 from reviews import claims, glance, notes
-from reviews.models import Review
+from reviews.models import Note, Review
 from tests.support import factory
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +38,7 @@ def page(client, review) -> str:
 def fields(markup: str) -> dict[str, str]:
     """What a page sends back of what it showed."""
     found = re.findall(
-        r'name="(state|shown|lost|newest)" value="([^"]*)"',
+        r'name="(state|shown|lost|notes)" value="([^"]*)"',
         markup.replace("&amp;", "&"),
     )
     return dict(found)
@@ -62,7 +62,7 @@ def test_a_page_that_is_as_it_was_hears_nothing(client, ana, review):
     claims.claim(review.pk, by=ana)
     shown = fields(page(client, review))
 
-    assert set(shown) == {"state", "shown", "lost", "newest"}
+    assert set(shown) == {"state", "shown", "lost", "notes"}
     assert ask(client, review, shown).status_code == 204
 
 
@@ -80,19 +80,22 @@ def test_only_what_has_changed_comes_and_then_it_is_known(client, ana, review, p
     answer = ask(client, review, shown)
     again = ask(client, review, shown | fields(answer.content.decode()))
 
-    assert parts(answer) == [part]
+    along = ["held"] if part == "changed" else []
+    assert parts(answer) == [part, *along]
     assert again.status_code == 204
 
 
-def test_a_closed_item_is_told_with_nobody_holding_it(client, ana, review):
+def test_a_closed_item_is_told_and_offers_no_hold_any_more(client, ana, review):
     shown = fields(page(client, review))
     claims.claim(review.pk, by=factory.make_user("ben", "operators"))
     close(review)
 
     answer = ask(client, review, shown)
 
-    assert parts(answer) == ["changed"]
-    assert ask(client, review, {"shown": shown["shown"]}).status_code == 286
+    assert parts(answer) == ["changed", "held"]
+    assert b"Claim it" not in answer.content
+    assert b"holds this" not in answer.content
+    assert ask(client, review, fields(answer.content.decode())).status_code == 204
 
 
 def test_notes_go_on_coming_to_the_page_of_a_closed_item(client, ana, review):
@@ -103,7 +106,7 @@ def test_notes_go_on_coming_to_the_page_of_a_closed_item(client, ana, review):
 
     after = ask(client, review, shown)
 
-    assert set(shown) == {"newest"}
+    assert set(shown) == {"state", "notes"}
     assert before.status_code == 204
     assert parts(after) == ["notes-list"]
 
@@ -114,10 +117,10 @@ def test_a_decision_that_was_taken_back_is_told_too(client, ana, review):
     shown |= fields(ask(client, review, shown).content.decode())
     Review.objects.update(status="open", closed_at=None, version=9)
 
-    assert parts(ask(client, review, shown)) == ["changed"]
+    assert parts(ask(client, review, shown)) == ["changed", "held"]
 
 
-@pytest.mark.parametrize("sent", [{}, {"newest": "x"}, {"shown": "@", "lost": "\x00"}])
+@pytest.mark.parametrize("sent", [{}, {"notes": "x"}, {"shown": "@", "lost": "\x00"}])
 def test_odd_questions_are_answered(client, ana, review, sent):
     assert ask(client, review, sent).status_code in {200, 204}
 
@@ -131,3 +134,33 @@ def test_the_answer_that_nothing_changed_takes_one_query_of_the_item(ana, review
 
     assert not changes
     assert len(captured) == 1
+
+
+def test_a_page_of_what_had_expired_hears_that_it_is_asked_again(client, ana, review):
+    Review.objects.update(status="expired", closed_at=review.opened_at)
+    shown = fields(page(client, review))
+    before = ask(client, review, shown)
+    Review.objects.update(status="open", closed_at=None, version=9)
+
+    assert before.status_code == 204
+    assert parts(ask(client, review, shown)) == ["changed"]
+
+
+def test_the_pane_hears_of_a_decision_and_of_its_being_taken_back(client, ana, review):
+    pane = client.get(reverse("reviews:pane", args=[review.pk])).content.decode()
+    close(review)
+    decided = ask(client, review, fields(pane))
+    Review.objects.update(status="open", closed_at=None, version=9)
+
+    again = ask(client, review, fields(decided.content.decode()))
+
+    assert parts(decided) == parts(again) == ["changed", "held"]
+
+
+def test_a_note_that_was_begun_earlier_and_kept_later_comes_too(client, ana, review):
+    notes.add(review, by=ana, text="One")
+    shown = fields(page(client, review))
+    note = notes.add(review, by=ana, text="Two")
+    Note.objects.filter(pk=note.pk).update(created_at=review.opened_at)
+
+    assert parts(ask(client, review, shown)) == ["notes-list"]

@@ -153,7 +153,7 @@ def test_a_step_left_behind_by_an_abort_was_not_carried_out(client, ana):
     assert "Under way" not in page
 
 
-@pytest.mark.parametrize(("query", "brings_steps"), [("&newest=0", True), ("", False)])
+@pytest.mark.parametrize(("query", "brings_steps"), [("&notes=0", True), ("", False)])
 def test_a_change_is_told_and_brings_the_page_its_steps(
     client, ana, query, brings_steps
 ):
@@ -178,7 +178,7 @@ def test_the_pane_tells_like_cases_and_notes_in_short(client, ana):
     assert "2 notes of reviewers" in pane
     assert f"{address(review)}#step-" not in pane
     assert pane.count(address(review, "live")) == pane.count('id="changed"') == 1
-    assert "notes-newest" not in pane.replace("#notes-newest", "")
+    assert "notes-number" not in pane.replace("#notes-number", "")
 
 
 def test_a_decision_that_was_taken_back_leads_to_the_item_again(client, ana):
