@@ -39,6 +39,7 @@ class Stage:
     def __init__(self, project: LiveProject, *names: str) -> None:
         self.project = project
         self._names = names
+        self._is_used = False
         self._live = project.database_url.removeprefix("sqlite:///")
         self._scene = str(project.folder / "scene.sqlite3")
         with (
@@ -52,9 +53,14 @@ class Stage:
         """Its processes run, the ORM of this thread works on its rows."""
         with databases.rows_of(self.project.database_url):
             self.start()
+            if self._is_used:
+                # A setup that failed and is tried again was left without its end.
+                self._put_back()
+            self._is_used = True
             yield self.project
             self.start()
             self._put_back()
+            self._is_used = False
 
     def start(self) -> None:
         """What does not run, as after a test that failed between kill and start."""
