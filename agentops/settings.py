@@ -145,7 +145,7 @@ Q_CLUSTER: dict[str, Any] = {
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-        "OPTIONS": {"MAX_ENTRIES": 3000},
+        "OPTIONS": {"MAX_ENTRIES": 10_000},
     },
     # Rows of the inbox as they look now, for some seconds.
     "rows": {

@@ -26,6 +26,7 @@ def report(book: Book, parts: Sequence[Part], seconds: float) -> Iterator[str]:
     for part in parts:
         figures = f"{part.first_mb:.0f} | {part.last_mb:.0f} | {part.cores:.2f}"
         yield f"| {part.name} | {figures} |"
+    yield f"| the people | | | {book.cpu_s / seconds:.2f} |"
 
 
 def too_much(book: Book, parts: Sequence[Part]) -> Iterator[str]:

@@ -29,7 +29,7 @@ from tests.support.project import LiveProject, model_at
 PASSWORD = "let me in, please"
 MOST_LOOKUPS = 60
 FEED_S = 1.0
-WORKER_NICE = 5
+WORKER_NICE = 10
 WEB = ("--workers", "3", "--threads", "8", "--worker-class", "gthread")
 RESTS = {state.value for state in FINAL} | {RunState.AWAITING_HUMAN.value}
 
