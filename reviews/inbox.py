@@ -31,13 +31,13 @@ from runs import words
 from runs.standing import BAD_REASONS
 from runs.states import ParkReason
 
-_OF_PERSON = ("username", "first_name", "last_name")
+OF_PERSON = ("username", "first_name", "last_name")
 LISTED = (
     *("version", "status", "kind", "reason", "risk", "stakes", "shape"),
     *("title", "question", "opened_at", "due_at", "rank_at", "closed_at"),
     *("holder_until", "run__agent__name"),
-    *(f"holder__{name}" for name in _OF_PERSON),
-    *(f"run__submitter__{name}" for name in _OF_PERSON),
+    *(f"holder__{name}" for name in OF_PERSON),
+    *(f"run__submitter__{name}" for name in OF_PERSON),
 )
 """The columns of a row: a page asks for many rows every few seconds."""
 

@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from reviews.decisions import registry
+from reviews.inbox import OF_PERSON
 from reviews.models import Decision, Review
 from reviews.models.review import ReviewKind, ReviewStatus
 from reviews.passing import share
@@ -18,7 +19,7 @@ from runs.models import Agent
 CASES = 5
 SHOWN = (
     *("kind", "note", "decided_at", "review__detail"),
-    *(f"actor__{name}" for name in ("username", "first_name", "last_name")),
+    *(f"actor__{name}" for name in OF_PERSON),
 )
 IN_FAVOUR = frozenset({"approve", "edit"})
 

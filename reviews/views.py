@@ -47,10 +47,7 @@ def pane(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
 @signed_in
 @polled
 def live(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
-    """Those parts of an open page that are no longer as it shows them.
-
-    204 if there are none, 286 if there will be none any more.
-    """
+    """Those parts of an open page that are no longer as it shows them, else 204."""
     shown = glance.Shown.read(request.GET)
     try:
         changes = glance.look(request.user, review_id, shown, clock.now())
