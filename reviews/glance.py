@@ -17,8 +17,10 @@ from django.db.models import Count
 from reviews import holding
 from reviews.holding import Before
 from reviews.models import Review
+from runs import glance as run_glance
 
 FIELDS = ("version", "status", "holder_id", "holder_until")
+OF_RUN = tuple(f"run__{name}" for name in run_glance.FIELDS)
 
 
 def state_of(review: Review) -> str:
@@ -68,3 +70,13 @@ def look(user: User, review_id: UUID, shown: Shown, now: datetime) -> Changes:
         hold=shown.hold is not None and (has_moved or shown.hold.shown != held),
         notes=shown.notes not in (None, str(review.note_count)),  # type: ignore[attr-defined] # annotated
     )
+
+
+def is_run_as_seen(user: User, review_id: UUID, seen: str) -> bool:
+    """Is `seen` the stamp of its run now (see `runs.glance`)? One query.
+
+    False for what the person may not see.
+    """
+    reviews = Review.objects.visible_to(user).select_related("run").only(*OF_RUN)
+    review = reviews.filter(pk=review_id).first()
+    return review is not None and seen == run_glance.stamp(review.run)

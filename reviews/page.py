@@ -31,6 +31,7 @@ from reviews.glance import Changes, Shown
 from reviews.holding import Before
 from reviews.models import Decision, Review
 from reviews.models.review import ReviewStatus
+from runs import glance as run_glance
 from runs import page as run_page
 from runs import standing, timeline
 from runs.models import Attempt, Run, Step
@@ -129,7 +130,7 @@ def whole(review: Review, user: User, filters: Filters | None = None) -> dict[st
         "came_from": saved_views.find(filters.view, user, now).title,
         "near": inbox.neighbours(user, review, filters, now),
         "notes": notes.of(review),
-        "doing": standing.doing(review.run, None),
+        "doing": standing.doing(review.run, _last(context["entries"])),
         "waits": waits_again(review),
         "edited": _edited(review, context["row"].decision),
     }
@@ -143,11 +144,16 @@ def _edited(review: Review, decision: Decision | None) -> list[Change]:
 
 
 def waits_again(review: Review) -> Review | None:
-    """The open item of a run that has parked once more; a query only then."""
-    is_parked = review.run.state == RunState.AWAITING_HUMAN
-    if not is_parked or review.status == ReviewStatus.OPEN.value:
+    """What its run waits for now: a query only where the run has parked once more."""
+    if review.status == ReviewStatus.OPEN.value:
+        return review
+    if review.run.state != RunState.AWAITING_HUMAN:
         return None
     return Review.objects.open().filter(run=review.run).only("pk").first()
+
+
+def _last(entries: list[timeline.Entry]) -> Step | None:
+    return entries[-1].step if entries else None
 
 
 def of(review: Review, user: User, *, is_whole: bool = False) -> dict[str, Any]:
@@ -218,10 +224,23 @@ def changed(
     }
 
 
+def goes_on(review: Review, first: int | None) -> dict[str, Any]:
+    """What is shown anew while a run goes on: its steps, and how it stands."""
+    run = review.run
+    entries = entries_of(run, run_page.newest(run, first))
+    return happened(run, entries) | {
+        "review": review,
+        "run_chip": standing.chip(run),
+        "doing": standing.doing(run, _last(entries)),
+        "waits": waits_again(review),
+    }
+
+
 def happened(run: Run, entries: list[timeline.Entry]) -> dict[str, Any]:
     """What the section of the steps shows; it is asked for again while a run goes on."""
     return {
         "run": run,
+        "stamp": run_glance.stamp(run),
         "entries": entries,
         "earlier": entries[0].number if entries and entries[0].number > 1 else 0,
         "is_active": RunState(run.state).is_active,

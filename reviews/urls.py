@@ -33,7 +33,6 @@ urlpatterns = [
     path("<uuid:review_id>/", views.detail, name="detail"),
     path("<uuid:review_id>/pane/", views.pane, name="pane"),
     path("<uuid:review_id>/live/", views.live, name="live"),
-    path("<uuid:review_id>/after/", views.after, name="after"),
     path("<uuid:review_id>/happened/", views.happened, name="happened"),
     path("<uuid:review_id>/notes/", note_views.add, name="notes"),
     path("<uuid:review_id>/answer/", answer_views.answer, name="answer"),

@@ -14,10 +14,6 @@ from agentops.http import AuthenticatedRequest, polled, signed_in
 from reviews import access, claims, glance, page
 from reviews.filters import Filters
 from reviews.models import Review
-from reviews.models.review import ReviewStatus
-from runs import page as run_page
-from runs import standing
-from runs.states import RunState
 
 NO_CONTENT = 204
 
@@ -65,37 +61,18 @@ def live(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
 @require_GET
 @signed_in
 @polled
-def after(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
-    """How the run goes on after the decision, until it rests.
-
-    A decision may be taken back: then the item itself waits again.
-    """
-    review = access.review_for(request.user, review_id)
-    is_open = review.status == ReviewStatus.OPEN.value
-    run = review.run
-    step = run.steps.order_by("-number").first()
-    context = {
-        "run": run,
-        "run_chip": standing.chip(run),
-        "doing": standing.doing(run, step),
-        "waits": review if is_open else page.waits_again(review),
-    }
-    answer = render(request, "reviews/_after.html", context)
-    if RunState(run.state).is_active:
-        return answer
-    return HttpResponseStopPolling(answer.content)
-
-
-@require_GET
-@signed_in
-@polled
 def happened(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
-    """The steps once more, while the run goes on; the last answer says to stop."""
+    """How the run goes on, if it has moved; the last answer says to stop.
+
+    A page that says in a line how the run stands gets that line too.
+    """
+    asked = request.GET
+    if glance.is_run_as_seen(request.user, review_id, asked.get("seen", "")):
+        return HttpResponse(status=NO_CONTENT)
     review = access.review_for(request.user, review_id)
-    run = review.run
-    steps = run_page.newest(run, _number(request.GET.get("from", "")))
-    context = page.happened(run, page.entries_of(run, steps)) | {"review": review}
-    answer = render(request, "reviews/_happened.html", context)
+    context = page.goes_on(review, _number(asked.get("from", "")))
+    context["has_line"] = "line" in asked
+    answer = render(request, "reviews/_goes_on.html", context)
     if context["is_active"]:
         return answer
     return HttpResponseStopPolling(answer.content)

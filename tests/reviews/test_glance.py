@@ -12,6 +12,9 @@ from django.urls import reverse
 from agentops import clock
 from reviews import claims, glance, notes
 from reviews.models import Note, Review
+from runs import glance as run_glance
+from runs.models import Run
+from runs.states import RunState
 from tests.support import factory
 
 pytestmark = pytest.mark.django_db
@@ -164,3 +167,58 @@ def test_a_note_that_was_begun_earlier_and_kept_later_comes_too(client, ana, rev
     Note.objects.filter(pk=note.pk).update(created_at=review.opened_at)
 
     assert parts(ask(client, review, shown)) == ["notes-list"]
+
+
+@pytest.fixture
+def decided(monkeypatch, ana, review) -> Review:
+    """Its run goes on, and no tick falls into the test."""
+    monkeypatch.setattr(run_glance, "TICK_S", 10**10)
+    close(review)
+    factory.change_state(review.run, RunState.IDLE)
+    return Review.objects.get()
+
+
+def ask_for_steps(client, review, sent):
+    return client.get(reverse("reviews:happened", args=[review.pk]), sent)
+
+
+def of_run(markup: str) -> dict[str, str]:
+    return dict(re.findall(r'name="(seen|from|line)" value="([^"]*)"', markup))
+
+
+def test_a_run_that_stays_as_it_is_shown_is_not_drawn_again(client, decided):
+    shown = of_run(page(client, decided))
+
+    assert set(shown) == {"seen", "from", "line"}
+    assert ask_for_steps(client, decided, shown).status_code == 204
+
+
+def test_a_run_that_goes_on_is_drawn_with_its_line_and_then_known(client, decided):
+    shown = of_run(page(client, decided))
+    Run.objects.update(tokens=777)
+
+    answer = ask_for_steps(client, decided, shown)
+    again = ask_for_steps(client, decided, of_run(answer.content.decode()))
+
+    assert b"777 tokens" in answer.content
+    assert b'id="after" hx-swap-oob="morph"' in answer.content
+    assert again.status_code == 204
+
+
+def test_a_page_without_the_line_is_not_sent_it(client, decided):
+    shown = of_run(page(client, decided))
+    Run.objects.update(tokens=777)
+    del shown["line"]
+
+    assert b'id="after"' not in ask_for_steps(client, decided, shown).content
+
+
+def test_that_a_run_stays_as_it_was_takes_one_query(ana, decided):
+    ana.has_perm("reviews.decide_review")
+    stamp = run_glance.stamp(decided.run)
+
+    with CaptureQueriesContext(connection) as captured:
+        is_as_seen = glance.is_run_as_seen(ana, decided.pk, stamp)
+
+    assert is_as_seen
+    assert len(captured) == 1

@@ -127,8 +127,8 @@ def test_a_run_that_parked_again_leads_to_its_new_item(client, ana):
     old = decided(ana)
     new = factory.park(Run.objects.get(pk=old.run_id))
 
-    for way in ("detail", "after"):
-        page = client.get(address(old, way)).content.decode()
+    for way in ("detail", "happened"):
+        page = client.get(address(old, way), {"line": "shown"}).content.decode()
         assert f'<a href="{address(new)}">Read and decide</a>' in page
 
 
@@ -184,6 +184,7 @@ def test_the_pane_tells_like_cases_and_notes_in_short(client, ana):
 def test_a_decision_that_was_taken_back_leads_to_the_item_again(client, ana):
     review = factory.park()
 
-    page = client.get(address(review, "after")).content.decode()
+    sent = {"line": "shown"}
+    page = client.get(address(review, "happened"), sent).content.decode()
 
     assert f'<a href="{address(review)}">Read and decide</a>' in page

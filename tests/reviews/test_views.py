@@ -162,7 +162,7 @@ def test_h10_who_never_decides_is_told_so_and_finds_no_item(client, review):
     assert answer.status_code == 404
 
 
-@pytest.mark.parametrize("way", ["detail", "pane", "live", "happened", "after"])
+@pytest.mark.parametrize("way", ["detail", "pane", "live", "happened"])
 def test_what_one_may_not_see_is_not_there(client, operator, way):
     hidden = factory.park(hidden_run())
 

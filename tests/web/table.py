@@ -60,7 +60,6 @@ POST     reviews/profile/mute/                401 302! 302! 302! 302! 302! 302! 
 GET      reviews/<review_id>/                 in   404  404  404  200! 404  200! 200! in
 GET      reviews/<review_id>/pane/            in   404  404  404  200! 404  200! 200! in
 GET      reviews/<review_id>/live/            in   404  404  404  204  404  204  204  in
-GET      reviews/<review_id>/after/           in   404  404  404  286  404  286  286  in
 GET      reviews/<review_id>/happened/        in   404  404  404  286  404  286  286  in
 POST     reviews/<review_id>/notes/           401 404  404  404  302! 404  302! 302! 401
 POST     reviews/<review_id>/draft/<form>/    401 404  404  404  204! 404  204! 204! 401

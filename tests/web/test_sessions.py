@@ -112,7 +112,6 @@ POLLS = (
     "/runs/{run}/live/",
     "/runs/{run}/watch/",
     "/reviews/{review}/live/",
-    "/reviews/{review}/after/",
     "/reviews/{review}/happened/",
 )
 

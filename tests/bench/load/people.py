@@ -33,7 +33,7 @@ STOP = 286
 WELL = {200, 204, STOP, 302}
 MARK = re.compile(r'name="mark" value="([^"]*)"')
 SHOWN = re.compile(
-    r'name="(mark|state|shown|lost|notes|newest|from|seen)" (?:[^>]* )?value="([^"]*)"'
+    r'name="(mark|state|shown|lost|notes|from|seen|line)" (?:[^>]* )?value="([^"]*)"'
 )
 ASKS = re.compile(
     r'hx-get="([^"]+)"(?: [\w-]+="[^"]*")*? hx-trigger="every (\d+)s(?:[^"]*)"'
