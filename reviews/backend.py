@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from axes.backends import AxesStandaloneBackend
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import Permission, User
-from django.db.models import Q
+from django.db.models import Q, QuerySet
+
+from agentops.prepared import Prepared
 
 
 class Backend(AxesStandaloneBackend, ModelBackend):  # type: ignore[misc] # untyped
@@ -40,9 +43,17 @@ class Backend(AxesStandaloneBackend, ModelBackend):  # type: ignore[misc] # unty
 
 def _permissions(user: User) -> set[str]:
     """As names with their app: their own, their groups', or all there are."""
-    found = Permission.objects.order_by()
-    if not user.is_superuser:
-        groups = user.groups.all()
-        found = found.filter(Q(user=user) | Q(group__in=groups)).distinct()
-    names = found.values_list("content_type__app_label", "codename")
-    return {f"{label}.{name}" for label, name in names}
+    if user.is_superuser:
+        found: Iterable[Any] = Permission.objects.order_by().values_list(*_NAME)
+    else:
+        found = _PERMITTED.rows(user.pk)
+    return {f"{label}.{name}" for label, name in found}
+
+
+def _permitted(user_id: int) -> QuerySet[Any, Any]:
+    theirs = Q(user=user_id) | Q(group__user=user_id)
+    return Permission.objects.order_by().filter(theirs).distinct().values_list(*_NAME)
+
+
+_NAME = ("content_type__app_label", "codename")
+_PERMITTED = Prepared(_permitted)

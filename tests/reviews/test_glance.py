@@ -130,7 +130,7 @@ def test_odd_questions_are_answered(client, ana, review, sent):
 
 def test_the_answer_that_nothing_changed_takes_one_query_of_the_item(ana, review):
     shown = glance.Shown(glance.state_of(review), None, "0")
-    ana.has_perm("reviews.decide_review")
+    factory.ask_rights_of(ana)
 
     with CaptureQueriesContext(connection) as captured:
         changes = glance.look(ana, review.pk, shown, clock.now())
@@ -214,7 +214,7 @@ def test_a_page_without_the_line_is_not_sent_it(client, decided):
 
 
 def test_that_a_run_stays_as_it_was_takes_one_query(ana, decided):
-    ana.has_perm("reviews.decide_review")
+    factory.ask_rights_of(ana)
     stamp = run_glance.stamp(decided.run)
 
     with CaptureQueriesContext(connection) as captured:

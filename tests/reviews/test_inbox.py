@@ -22,7 +22,7 @@ def ana():
 
 def test_an_item_has_a_place_between_its_neighbours(ana, django_assert_num_queries):
     first, here, last = factory.park(), factory.park(), factory.park()
-    ana.get_all_permissions()
+    factory.ask_rights_of(ana)
 
     with django_assert_num_queries(3):
         near = inbox.neighbours(ana, here)

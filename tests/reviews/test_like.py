@@ -94,7 +94,7 @@ def test_cases_one_may_not_see_are_left_out(ana):
 def test_it_is_one_query(ana, django_assert_num_queries):
     decided(ana)
     review = factory.park()
-    like.cases(review, ana)
+    factory.ask_rights_of(ana)
 
     with django_assert_num_queries(1):
         like.cases(review, ana)

@@ -14,7 +14,7 @@ from tests.support import factory
 
 pytestmark = pytest.mark.django_db
 
-READ = ("detail", "pane", "live", "after", "happened", "answer")
+READ = ("detail", "pane", "live", "happened", "answer")
 WRITE = ("notes", "hold", "ask_again", "undo", "answer")
 KINDS = ("approve", "edit", "fork", "abort", "reject", "guide", "supply", "nonsense")
 

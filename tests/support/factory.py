@@ -64,6 +64,14 @@ def make_user(name: str = "", *groups: str, email: str | None = None) -> User:
     return user
 
 
+def ask_rights_of(user: User) -> User:
+    """As it comes with a request that has asked for them: no query for them any more."""
+    user.remembered = {}  # type: ignore[attr-defined] # as `reviews.backend` sets it
+    user.has_perm("reviews.decide_review")
+    Agent.objects.ids_decided_by(user)
+    return user
+
+
 def make_agent(**fields: Any) -> Agent:
     """A published agent that may post letters."""
     number = next(_count)
