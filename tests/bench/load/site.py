@@ -61,11 +61,23 @@ def installed(folder: Path, operators: int, submitters: int) -> Iterator[Site]:
                 _people(operators, submitters)
                 project.start_web(options=WEB)
                 project.start_worker()
-                for process in project.tree("worker"):
-                    process.nice(WORKER_NICE)
+                _let_pages_go_first(project)
                 yield Site(project, model, outside, server)
             finally:
                 project.stop()
+
+
+def _let_pages_go_first(project: LiveProject) -> None:
+    """What `CPUWeight` does in docs/deploy.md, for processes that are no service.
+
+    Where Linux groups processes by session, nice counts within the group alone, and
+    the group has a nice of its own.
+    """
+    for process in project.tree("worker"):
+        process.nice(WORKER_NICE)
+        group = Path(f"/proc/{process.pid}/autogroup")
+        if group.exists():
+            group.write_text(str(WORKER_NICE))
 
 
 def _people(operators: int, submitters: int) -> None:
