@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import sys
+import threading
 
 import pytest
 from django.contrib.auth.models import User
 
 from runs.models import Agent, AgentVersion
-from tests.support.wait import wait_until
+from tests.support import wait
+from tests.support.wait import cut_short, wait_until
 
 
 def test_waiting_gives_up_with_the_name_of_what_was_awaited():
     with pytest.raises(AssertionError, match="snow did not come true"):
         wait_until(lambda: False, timeout_s=0.01, what="snow")
+
+
+def test_what_is_not_cut_short_is_said(monkeypatch):
+    monkeypatch.setattr(wait, "HANGS_S", 0.01)
+
+    with pytest.raises(AssertionError, match="it took"), cut_short():
+        threading.Event().wait(0.02)
 
 
 @pytest.mark.process

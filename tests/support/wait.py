@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
 
 PAUSE_S = 0.05
+HANGS_S = 20.0
+"""How long what hangs in a test does so at most."""
 
 
 def wait_until(
@@ -28,3 +31,15 @@ def wait_until(
             name = what or getattr(condition, "__name__", "the condition")
             raise AssertionError(f"{name} did not come true within {timeout_s:g} s")
         time.sleep(pause_s)
+
+
+@contextmanager
+def cut_short() -> Iterator[None]:
+    """Asserts that the block does not wait for what hangs for `HANGS_S`, or longer.
+
+    A half of it may pass, on however busy a machine: this measures no speed.
+    """
+    began = time.monotonic()
+    yield
+    took_s = time.monotonic() - began
+    assert took_s < HANGS_S / 2, f"it took {took_s:.1f} s"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviews.provenance.marks import Index, Kind, Origin, Source, marked
+from tests.support.wait import cut_short
 
 pytestmark = pytest.mark.once
 
@@ -68,18 +68,16 @@ def test_no_number_is_found_inside_a_longer_one(number, digit):
     assert kind in {Kind.NOWHERE, Kind.UNCLEAR}
 
 
-def test_a_long_mail_against_a_megabyte_takes_milliseconds():
+def test_a_long_mail_against_a_megabyte_holds_no_page_up():
     rows = [
         {"id": n, "month": f"2024-{n % 12:02}", "sum": n * 7.13} for n in range(20_000)
     ]
     source = Source(Origin.TOOL, "Query database", rows, 5)
     body = "".join(f"Row {n} has {n * 7.13:,.2f}, growing 37.3 %. " for n in range(400))
 
-    began = time.process_time()
-    found = marked(body, Index.of([source]))
-    took = time.process_time() - began
+    with cut_short():
+        found = marked(body, Index.of([source]))
 
     assert len(source.text.text) > 900_000
     assert len(body) > 12_000
     assert len(found) > 800
-    assert took < 1.0

@@ -21,6 +21,7 @@ from runs.llm.openai import OpenAIClient
 from runs.llm.transport import deadline, proxy_for, remaining
 from tests.support.provider import ScriptedProvider
 from tests.support.replies import text
+from tests.support.wait import HANGS_S, cut_short
 
 REQUEST = Request(
     model="scripted-model",
@@ -73,28 +74,23 @@ def _connections_to(base_url: str) -> int:
 def test_a_tls_handshake_ends_at_the_deadline() -> None:
     with silent_listener() as port:
         client = OpenAIClient(f"https://127.0.0.1:{port}/v1", "")
-        started = time.monotonic()
-        with pytest.raises(NotSent):
+        with cut_short(), pytest.raises(NotSent):
             client.complete(Request("m", REQUEST.messages, 1, 0.4))
         client.close()
-
-    assert time.monotonic() - started < 2
 
 
 def test_a_name_look_up_ends_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     stuck = threading.Event()
 
     def look_up(*args: object, **options: object) -> list[object]:
-        stuck.wait(20)
+        stuck.wait(HANGS_S)
         return []
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    started = time.monotonic()
 
-    with pytest.raises(httpcore2.ConnectTimeout):
+    with cut_short(), pytest.raises(httpcore2.ConnectTimeout):
         resolve.addresses("models.example", 443, time.monotonic() + 0.2)
 
-    assert time.monotonic() - started < 2
     stuck.set()
 
 

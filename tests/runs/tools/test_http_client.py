@@ -7,7 +7,6 @@ import socket
 import ssl
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from runs.errors import InvalidCall, NotSent, OutcomeUnknown, TimedOut
 from runs.tools import http_client
 from tests.runs.tools.servers import Script, Server, drip, serving, stay_silent
 from tests.runs.tools.web import answer, answering, ask, request_of, resolving
+from tests.support.wait import HANGS_S, cut_short
 
 pytestmark = pytest.mark.once
 
@@ -40,12 +40,8 @@ def hanging_up(connection: socket.socket, server: Server) -> None:
 
 @pytest.mark.parametrize("script", [silent, dripping])
 def test_t04_a_reading_request_ends_at_its_deadline(script: Script) -> None:
-    started = time.monotonic()
-
-    with serving(script) as server, pytest.raises(TimedOut):
+    with cut_short(), serving(script) as server, pytest.raises(TimedOut):
         ask(f"http://127.0.0.1:{server.port}/", seconds=0.5)
-
-    assert time.monotonic() - started < 1.5
 
 
 @pytest.mark.parametrize("script", [silent, hanging_up])
@@ -81,18 +77,15 @@ def test_a_slow_look_up_ends_at_the_deadline(
     release = threading.Event()
 
     def slow(*args: Any, **kwargs: Any) -> list[Any]:
-        release.wait(10)
+        release.wait(HANGS_S)
         return []
 
     monkeypatch.setattr("runs.tools.sockets.socket.getaddrinfo", slow)
-    started = time.monotonic()
     try:
-        with pytest.raises(error):
+        with cut_short(), pytest.raises(error):
             ask("http://slow.example/", method, seconds=0.3)
     finally:
         release.set()
-
-    assert time.monotonic() - started < 1.3
 
 
 def test_a_temporary_failure_to_look_up_is_tried_again(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from email import message_from_bytes
@@ -22,6 +21,7 @@ from runs.tools.send_email import SMTP_BACKEND, send_email
 from tests.runs.tools.calls import KEY, context
 from tests.runs.tools.letters import call
 from tests.runs.tools.servers import Script, Server, drip, serving, stay_silent
+from tests.support.wait import HANGS_S, cut_short
 
 pytestmark = pytest.mark.once
 
@@ -236,24 +236,21 @@ def misbehaving(script: Script, settings: Any) -> Iterator[Server]:
 def test_before_the_content_nothing_went_out_and_after_it_nobody_knows(
     script: Script, error: type[StepError], settings: Any
 ) -> None:
-    started = time.monotonic()
-    with misbehaving(script, settings), pytest.raises(StepError) as caught:
+    hanging = misbehaving(script, settings)
+    with cut_short(), hanging, pytest.raises(StepError) as caught:
         perform(send_email, call(), context(0.6))
 
     assert type(caught.value) is error, caught.value
-    assert time.monotonic() - started < 1.6
 
 
 @pytest.mark.parametrize("goodbye", [b"", b"...", b"."])
 def test_a_mail_that_was_taken_stays_sent_however_the_server_leaves(
     goodbye: bytes, settings: Any
 ) -> None:
-    started = time.monotonic()
-    with misbehaving(talking({"quit": goodbye}), settings):
+    with cut_short(), misbehaving(talking({"quit": goodbye}), settings):
         result = perform(send_email, call(), context())
 
     assert result["sent"] is True
-    assert time.monotonic() - started < 1
 
 
 def test_a_server_that_is_not_there_got_nothing(settings: Any) -> None:
@@ -278,20 +275,17 @@ def test_a_name_that_is_resolved_too_slowly_got_nothing(
     release = threading.Event()
 
     def resolving(*args: Any, **kwargs: Any) -> list[Any]:
-        release.wait(10)
+        release.wait(HANGS_S)
         return []
 
     monkeypatch.setattr(socket, "getaddrinfo", resolving)
     settings.EMAIL_BACKEND = SMTP_BACKEND
     settings.EMAIL_HOST = "slow.example"
-    started = time.monotonic()
     try:
-        with pytest.raises(NotSent, match="resolved"):
+        with cut_short(), pytest.raises(NotSent, match="resolved"):
             perform(send_email, call(), context(0.3))
     finally:
         release.set()
-
-    assert time.monotonic() - started < 1.3
 
 
 def test_a_wrong_password_needs_a_person(settings: Any) -> None:

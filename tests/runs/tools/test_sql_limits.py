@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 
 import psycopg
 import pytest
@@ -14,7 +13,7 @@ from runs.errors import InvalidCall, TimedOut
 from runs.tools.base import Deadline
 from runs.tools.children import answer_of
 from tests.runs.tools.conftest import Database
-from tests.support.wait import wait_until
+from tests.support.wait import cut_short, wait_until
 
 DEEP = [
     "SELECT 1" + " + amount" * 900 + " FROM monthly_revenue",
@@ -65,12 +64,8 @@ ENDLESS_POSTGRES = [
 
 
 def test_s11_an_endless_statement_of_sqlite_ends(sqlite: Database) -> None:
-    started = time.monotonic()
-
-    with pytest.raises(TimedOut):
+    with cut_short(), pytest.raises(TimedOut):
         sqlite.query(ENDLESS_SQLITE, seconds=0.5)
-
-    assert time.monotonic() - started < 1.5
 
 
 @pytest.mark.postgres
@@ -78,12 +73,9 @@ def test_s11_an_endless_statement_of_sqlite_ends(sqlite: Database) -> None:
 def test_s11_an_endless_statement_of_postgres_ends(
     postgres: Database, postgres_server: str, sql: str
 ) -> None:
-    started = time.monotonic()
-
-    with pytest.raises(TimedOut):
+    with cut_short(), pytest.raises(TimedOut):
         postgres.query(sql, seconds=0.5)
 
-    assert time.monotonic() - started < 1.5
     wait_until(lambda: _is_idle(postgres_server), what="the server to stop")
 
 
@@ -106,12 +98,9 @@ def test_s11_it_ends_even_if_the_server_does_not_end_it(
             " PERFORM set_config('statement_timeout', '0', false);"
             " PERFORM pg_sleep(0.1); RETURN 1; END $$"
         )
-    started = time.monotonic()
 
-    with pytest.raises(TimedOut):
+    with cut_short(), pytest.raises(TimedOut):
         postgres.query("SELECT stay() FROM generate_series(1, 600)", seconds=1)
-
-    assert time.monotonic() - started < 2
 
 
 @pytest.mark.postgres
