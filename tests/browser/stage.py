@@ -26,7 +26,10 @@ from tests.support import databases
 from tests.support.project import LiveProject
 from tests.support.wait import wait_until
 
-THE_WORKER_S = ("django_q_", "runs_driver", "django_migrations", "sqlite_")
+THE_WORKER_S = (
+    *("django_q_", "runs_driver", "django_migrations", "sqlite_"),
+    "runs_lineage",  # or the product finds, rightly, that its database went back
+)
 STARTS = {"web": LiveProject.start_web, "worker": LiveProject.start_worker}
 BUSY_S = 20
 _EMPTY = 'DELETE FROM main."{0}"'
