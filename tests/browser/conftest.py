@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.browser.stage import Stage, staged
+from tests.browser.story import Story
 from tests.support.project import LiveProject
 
 Stages = Callable[..., Stage]
@@ -32,6 +33,11 @@ def project(project_stage: Stage, django_db_blocker: Any) -> Iterator[LiveProjec
     """Web server and worker run; the demo model takes 0.15 s for an answer."""
     with django_db_blocker.unblock(), project_stage.used() as project:
         yield project
+
+
+@pytest.fixture
+def told(project: LiveProject, project_stage: Stage) -> tuple[LiveProject, Story]:
+    return project, project_stage.tell()
 
 
 @pytest.fixture(scope="package")

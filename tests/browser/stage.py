@@ -21,7 +21,7 @@ from django.test import override_settings
 from runs import services
 from runs.models import Run
 from runs.states import FINAL
-from tests.browser.story import set_the_scene
+from tests.browser.story import Story, set_the_scene, tell
 from tests.support import databases
 from tests.support.project import LiveProject
 from tests.support.wait import wait_until
@@ -33,7 +33,7 @@ THE_WORKER_S = (
 STARTS = {"web": LiveProject.start_web, "worker": LiveProject.start_worker}
 BUSY_S = 20
 _EMPTY = 'DELETE FROM main."{0}"'
-_FILL = 'INSERT INTO main."{0}" SELECT * FROM scene."{0}"'
+_FILL = 'INSERT INTO main."{0}" SELECT * FROM copy."{0}"'
 
 
 class Stage:
@@ -44,12 +44,8 @@ class Stage:
         self._names = names
         self._is_used = False
         self._live = project.database_url.removeprefix("sqlite:///")
-        self._scene = str(project.folder / "scene.sqlite3")
-        with (
-            closing(self._connect()) as live,
-            closing(sqlite3.connect(self._scene)) as scene,
-        ):
-            live.backup(scene)
+        self._scene = self._copied("scene")
+        self._story: tuple[Story, str] | None = None
 
     @contextmanager
     def used(self) -> Iterator[LiveProject]:
@@ -71,18 +67,39 @@ class Stage:
             if not self.project.runs(name):
                 STARTS[name](self.project)
 
+    def tell(self) -> Story:
+        """The story: played by the worker once, its rows are put there after that."""
+        if self._story is None:
+            self._story = tell(self.project), self._copied("story")
+        else:
+            self._fill(self._story[1])
+        return self._story[0]
+
     def _put_back(self) -> None:
         """All runs end, all rows are those of the scene, the mailbox is empty."""
         _end_runs()
+        self._fill(self._scene)
+        shutil.rmtree(self.project.mailbox, ignore_errors=True)
+
+    def _copied(self, name: str) -> str:
+        path = str(self.project.folder / f"{name}.sqlite3")
+        with (
+            closing(self._connect()) as live,
+            closing(sqlite3.connect(path)) as copy,
+        ):
+            live.backup(copy)
+        return path
+
+    def _fill(self, copy: str) -> None:
+        """Every table gets the rows of that copy."""
         with closing(self._connect()) as connection:
-            connection.execute("ATTACH ? AS scene", [self._scene])
+            connection.execute("ATTACH ? AS copy", [copy])
             connection.execute("BEGIN IMMEDIATE")
             with _without_triggers(connection):
                 for table in _tables(connection):
                     connection.execute(_EMPTY.format(table))
                     connection.execute(_FILL.format(table))
             connection.execute("COMMIT")
-        shutil.rmtree(self.project.mailbox, ignore_errors=True)
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self._live, timeout=BUSY_S, isolation_level=None)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.story import Story, tell
+from tests.browser.story import Story
 from tests.browser.visit import (
     NARROW,
     WIDE,
@@ -22,11 +22,6 @@ from tests.support.project import LiveProject
 pytestmark = pytest.mark.browser
 
 WAYS: list[tuple[Theme, dict[str, int]]] = [("light", NARROW), ("dark", WIDE)]
-
-
-@pytest.fixture
-def told(project: LiveProject) -> tuple[LiveProject, Story]:
-    return project, tell(project)
 
 
 def test_no_page_has_barriers_or_scrolls_sideways(

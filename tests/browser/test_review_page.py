@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.story import Story, tell
+from tests.browser.story import Story
 from tests.browser.visit import NARROW, Theme, barriers, sideways, visit
 from tests.support.project import LiveProject
 
@@ -22,11 +22,6 @@ WAYS: list[tuple[Theme, dict[str, int]]] = [
 ]
 SOON_MS = 20_000
 PARTS = ("why", "what", "happened-title", "like", "budget", "notes-title")
-
-
-@pytest.fixture
-def told(project: LiveProject) -> tuple[LiveProject, Story]:
-    return project, tell(project)
 
 
 def test_an_item_is_read_at_a_glance_by_everybody(
