@@ -14,12 +14,8 @@ from tests.support.project import LiveProject
 pytestmark = pytest.mark.browser
 
 DESK = {"width": 1440, "height": 900}
-WAYS: list[tuple[Theme, dict[str, int]]] = [
-    ("light", DESK),
-    ("dark", DESK),
-    ("light", NARROW),
-    ("dark", NARROW),
-]
+WAYS: list[tuple[Theme, dict[str, int]]] = [("light", DESK), ("dark", NARROW)]
+"""The other two are looked at with all other pages, see `test_pages`."""
 SOON_MS = 20_000
 PARTS = ("why", "what", "happened-title", "like", "budget", "notes-title")
 

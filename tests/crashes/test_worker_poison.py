@@ -11,7 +11,7 @@ from tests.support.fleet import assert_well, fleet, turns
 from tests.support.replies import calls
 from tests.support.wait import wait_until
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.once]
 
 BYSTANDERS = 4
 

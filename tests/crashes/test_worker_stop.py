@@ -20,7 +20,7 @@ from tests.support.fleet import (
 from tests.support.project import LiveProject
 from tests.support.wait import wait_until
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.once]
 
 RUNS = 8
 TURNS = 5

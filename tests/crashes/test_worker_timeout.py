@@ -16,7 +16,7 @@ from tests.support.fleet import (
 from tests.support.replies import slow
 from tests.support.wait import wait_until
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.once]
 
 RUNS = 4
 LONG_S = 60.0

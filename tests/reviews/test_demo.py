@@ -19,7 +19,7 @@ from tests.support import factory
 from tests.support.project import ROOT
 from tests.support.wait import wait_until
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.once]
 
 
 @pytest.fixture
@@ -103,7 +103,6 @@ def test_nothing_outlives_a_demo_that_is_killed(project, port):
     wait_until(lambda: project.survivors() == [], timeout_s=20)
 
 
-@pytest.mark.once
 def test_a_busy_port_is_one_line(project):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         busy = str(taken.getsockname()[1])
@@ -115,7 +114,6 @@ def test_a_busy_port_is_one_line(project):
     assert "--port" in line
 
 
-@pytest.mark.once
 def test_a_database_that_is_not_there_is_one_line(project, port):
     project.env["DATABASE_URL"] = "postgresql://nobody@127.0.0.1:1/none"
 

@@ -69,6 +69,7 @@ def test_it_tells_the_story_with_the_worker_that_runs(live_project, mail_server)
 
 
 @pytest.mark.process
+@pytest.mark.once
 def test_it_brings_a_worker_of_its_own_and_takes_it_along(live_project):
     project = live_project(web=False, worker=False)
 
@@ -84,6 +85,7 @@ def test_it_brings_a_worker_of_its_own_and_takes_it_along(live_project):
 
 
 @pytest.mark.process
+@pytest.mark.once
 def test_it_fails_in_time_and_leaves_nothing_that_runs(live_project):
     project = live_project(web=False, worker=False)
 
