@@ -45,16 +45,17 @@ def run_list(request: AuthenticatedRequest) -> HttpResponse:
 @signed_in
 @polled
 def rows(request: AuthenticatedRequest) -> HttpResponse:
-    """The rows a list shows, fresh, in their order; new ones are only counted."""
+    """The rows a list shows, fresh, in their order; new ones are only counted.
+
+    Where none is shown there is no place to lose: the list is filled.
+    """
     filters = listing.Filters.read(request.GET)
-    newest = request.GET.get("newest", "")
-    again = listing.Page.again(request.GET.getlist("id"), newest, request.user)
-    context = {
-        "filters": filters,
-        "page": again,
-        "news": listing.news(filters, request.user, newest),
-        "now": clock.now(),
-    }
+    newest, now = request.GET.get("newest", ""), clock.now()
+    shown = listing.Page.again(request.GET.getlist("id"), newest, request.user)
+    news = listing.news(filters, request.user, newest)
+    if news and not shown.runs and not filters.before:
+        shown, news = listing.Page.of(filters, request.user, now), 0
+    context = {"filters": filters, "page": shown, "news": news, "now": now}
     return render(request, "runs/_rows.html", context)
 
 

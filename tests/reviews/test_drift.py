@@ -175,6 +175,20 @@ def test_a_decision_on_what_changed_is_refused_with_the_difference(review, ana, 
     decide(review, ana)
 
 
+def test_a_decision_on_another_call_says_that_the_version_is_the_same(
+    review, ana, client
+):
+    client.force_login(ana)
+
+    answer = client.post(
+        f"/reviews/{review.pk}/decide/approve/",
+        {"item_version": review.version, "digest": "of another call"},
+    )
+
+    assert answer.status_code == 409
+    assert f"{review.version}, as you saw it" in answer.content.decode()
+
+
 def test_who_was_away_reads_what_was_decided_and_taken_back(
     review, ana, ben, client, configured
 ):

@@ -28,3 +28,15 @@ def quick_driver(settings, tmp_path, configured, monkeypatch):
     monkeypatch.setattr(lone.LoneDriver, "linger_s", 0.3)
     monkeypatch.setattr(driver, "LOOK_S", 0.1)
     monkeypatch.setattr(losses, "LONGEST_PAUSE_S", 0.01)
+
+
+@pytest.fixture
+def as_submitter(client, people):
+    client.force_login(people.submitter)
+    return client
+
+
+@pytest.fixture
+def as_operator(client, people):
+    client.force_login(people.operator)
+    return client

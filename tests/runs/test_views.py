@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -30,18 +29,6 @@ def agent() -> Agent:
         },
         task_template="Report on {quarter}.",
     )
-
-
-@pytest.fixture
-def as_submitter(client, people):
-    client.force_login(people.submitter)
-    return client
-
-
-@pytest.fixture
-def as_operator(client, people):
-    client.force_login(people.operator)
-    return client
 
 
 def page_of(run: Run, name: str = "detail", *args) -> str:
@@ -76,128 +63,6 @@ def test_an_unknown_run_is_not_found(as_operator):
 @pytest.mark.parametrize("name", ["detail", "live", "watch", "steps", "metrics"])
 def test_a_submitter_does_not_see_the_runs_of_others(as_submitter, name):
     assert as_submitter.get(page_of(make_run(), name)).status_code == 404
-
-
-# The list
-
-
-def test_the_list_shows_what_the_person_may_see(as_submitter, people):
-    make_run(submitter=people.submitter, task="Count the apples.")
-    make_run(task="Count the pears.")
-
-    page = as_submitter.get(reverse("runs:list")).content.decode()
-
-    assert "Count the apples" in page
-    assert "pears" not in page
-
-
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ("q=apples", ["apples"]),
-        ("state=completed", ["pears"]),
-        ("state=active", ["apples"]),
-        ("state=nonsense", ["pears", "apples"]),
-        ("reason=budget", []),
-        ("errors=1", []),
-        ("by=submitter", ["apples"]),
-    ],
-)
-def test_filters_are_in_the_address(as_operator, people, query, found):
-    task = "Count apples."
-    make_run(submitter=people.submitter, task=task, search_text=task.lower())
-    ended = {"state": "completed", "outcome": "completed"}
-    done = {**ended, "finished_at": clock.now(), "wake_at": None}
-    make_run(task="Count pears.", **done)
-
-    runs = as_operator.get(f"{reverse('runs:list')}?{query}").context["page"].runs
-
-    assert [run.task.split()[1].rstrip(".") for run in runs] == found
-
-
-def test_the_list_is_paged_without_a_gap(as_operator):
-    start = clock.now()
-    for number in range(30):
-        make_run(created_at=start - timedelta(seconds=number // 2))
-
-    first = as_operator.get(reverse("runs:list")).context["page"]
-    second = as_operator.get(reverse("runs:list"), {"before": first.older})
-
-    shown = [run.id for run in first.runs + second.context["page"].runs]
-    assert len(first.runs) == 25
-    assert len(set(shown)) == 30
-
-
-NOBODY = "~00000000-0000-0000-0000-000000000000"
-
-
-@pytest.mark.parametrize(
-    "before",
-    [
-        "x",
-        "x~y",
-        "2026-01-01~1",
-        "~",
-        f"0001-01-01T00:00:00+23:59{NOBODY}",
-        f"9999-12-31T23:59:59-23:59{NOBODY}",
-    ],
-)
-def test_a_mangled_place_shows_the_newest(as_operator, before):
-    run = make_run()
-
-    page = as_operator.get(reverse("runs:list"), {"before": before}).context["page"]
-
-    assert [shown.id for shown in page.runs] == [run.id]
-
-
-@pytest.mark.parametrize("query", ["agent=%00", "by=%00", "q=%00"])
-def test_characters_that_no_database_keeps_are_not_looked_for(as_operator, query):
-    run = make_run()
-
-    answer = as_operator.get(f"{reverse('runs:list')}?{query}")
-
-    assert [shown.id for shown in answer.context["page"].runs] == [run.id]
-
-
-@pytest.mark.parametrize(
-    "newest", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"]
-)
-def test_a_moment_beyond_all_years_brings_no_news(as_operator, newest):
-    make_run()
-
-    answer = as_operator.get(reverse("runs:rows"), {"newest": newest})
-
-    assert answer.context["news"] == 0
-
-
-def test_the_list_takes_few_queries(as_operator, django_assert_max_num_queries):
-    for _ in range(30):
-        make_run()
-    as_operator.get(reverse("runs:list"))
-
-    with django_assert_max_num_queries(10):
-        as_operator.get(reverse("runs:list"))
-
-
-def test_a_refresh_keeps_the_rows_and_counts_the_new_ones(as_operator):
-    old = make_run(created_at=clock.now() - timedelta(minutes=1))
-    make_run(task="A new one.")
-
-    answer = as_operator.get(
-        reverse("runs:rows"),
-        {"id": str(old.id), "newest": old.created_at.isoformat()},
-        headers=HTMX,
-    )
-
-    assert [run.id for run in answer.context["page"].runs] == [old.id]
-    assert b"1 new, show it" in answer.content
-
-
-def test_an_empty_list_says_how_it_fills(as_submitter):
-    page = as_submitter.get(reverse("runs:list")).content.decode()
-
-    assert "No runs yet" in page
-    assert reverse("runs:new") in page
 
 
 # A new task
