@@ -152,11 +152,10 @@ class Entry:
 
     @property
     def opens(self) -> bool:
-        """Decisions and what went wrong are open at first."""
-        return self.is_decision or self.step.status in {
-            StepStatus.FAILED,
-            StepStatus.OUTCOME_UNKNOWN,
-        }
+        """Decisions that say something and what went wrong are open at first."""
+        if self.is_decision:
+            return bool(self.blocks)
+        return self.step.status in {StepStatus.FAILED, StepStatus.OUTCOME_UNKNOWN}
 
 
 def entries(

@@ -136,6 +136,13 @@ def test_a_decision_says_who_decided_and_how_long_the_run_had_waited():
     assert shown.opens
 
 
+@pytest.mark.parametrize(("said", "opens"), [({"note": "Why."}, True), ({}, False)])
+def test_a_decision_is_open_at_first_where_it_says_something(said, opens):
+    shown = entry("decision", response={"kind": "approve"} | said)
+
+    assert shown.opens is opens
+
+
 def test_the_open_step_of_a_parked_run_is_held_and_not_running():
     open_step = step("tool", status="planned", finished_at=None, name="send_email")
 
