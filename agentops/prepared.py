@@ -1,4 +1,4 @@
-"""A query that comes with every request: its SQL is built once a process.
+"""A query that comes with every request: its SQL is built once for each database.
 
 Django takes several times as long to build such SQL as a database to answer it.
 """
@@ -20,7 +20,9 @@ PLACE = -2_147_483_647
 class Prepared:
     """`build` makes a query about the row of one key, as `values_list`.
 
-    Rows come as the driver gives them, so that it selects whole numbers and text only.
+    It is called once: what it reads beside the key stays as it was then. The key has to
+    be a parameter of the SQL. Rows come as the driver gives them, so that it selects
+    whole numbers and text only.
     """
 
     def __init__(self, build: Callable[[int], QuerySet[Any, Any]]) -> None:
@@ -28,7 +30,7 @@ class Prepared:
         self._built: dict[str, tuple[str, tuple[Any, ...]]] = {}
 
     def rows(self, key: int) -> Rows:
-        """One query."""
+        """One query; ValueError where `build` does not ask for the key."""
         sql, params = self._sql()
         with connection.cursor() as cursor:
             cursor.execute(sql, [key if param == PLACE else param for param in params])
@@ -36,6 +38,8 @@ class Prepared:
 
     def _sql(self) -> tuple[str, tuple[Any, ...]]:
         if connection.vendor not in self._built:
-            built = self._build(PLACE).query.sql_with_params()
-            self._built[connection.vendor] = built
+            sql, params = self._build(PLACE).query.sql_with_params()
+            if PLACE not in params:
+                raise ValueError("The query does not take its key as a parameter.")
+            self._built[connection.vendor] = sql, params
         return self._built[connection.vendor]

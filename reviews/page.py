@@ -131,7 +131,7 @@ def whole(review: Review, user: User, filters: Filters | None = None) -> dict[st
         "near": inbox.neighbours(user, review, filters, now),
         "notes": notes.of(review),
         "doing": standing.doing(review.run, _last(context["entries"])),
-        "waits": waits_again(review),
+        "waits": to_decide(review),
         "edited": _edited(review, context["row"].decision),
     }
 
@@ -143,8 +143,11 @@ def _edited(review: Review, decision: Decision | None) -> list[Change]:
     return between(review.proposal["arguments"], decision.payload["arguments"])
 
 
-def waits_again(review: Review) -> Review | None:
-    """What its run waits for now: a query only where the run has parked once more."""
+def to_decide(review: Review) -> Review | None:
+    """The open item to go to, this one or that at which its run has parked again.
+
+    A query only where the run has.
+    """
     if review.status == ReviewStatus.OPEN.value:
         return review
     if review.run.state != RunState.AWAITING_HUMAN:
@@ -225,14 +228,18 @@ def changed(
 
 
 def goes_on(review: Review, first: int | None) -> dict[str, Any]:
-    """What is shown anew while a run goes on: its steps, and how it stands."""
+    """What is shown anew while a run goes on: its steps, and how it stands.
+
+    `first` as in `runs.page.newest`. At most three queries: steps, tries, the item that
+    waits now.
+    """
     run = review.run
     entries = entries_of(run, run_page.newest(run, first))
     return happened(run, entries) | {
         "review": review,
         "run_chip": standing.chip(run),
         "doing": standing.doing(run, _last(entries)),
-        "waits": waits_again(review),
+        "waits": to_decide(review),
     }
 
 

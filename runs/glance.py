@@ -14,6 +14,7 @@ from agentops import clock
 from runs.models import Run
 
 TICK_S = 3
+COUNTED_S = 60
 FIELDS = (
     *("state", "sequence", "steps_used", "tokens", "cost", "active_ms"),
     *("wake_at", "lease_until", "park_reason", "plan_revision", "restored_at"),
@@ -24,9 +25,15 @@ FIELDS = (
 
 def stamp(run: Run) -> str:
     """The same for as long as the page of the run would look the same, or nearly."""
-    is_asleep = run.wake_at is not None and run.wake_at > clock.now()
-    tick = int(clock.timestamp() // (1 if is_asleep else TICK_S))
+    tick = int(clock.timestamp() // (1 if _counts_seconds(run) else TICK_S))
     return "|".join(str(part) for part in (tick, *(getattr(run, f) for f in FIELDS)))
+
+
+def _counts_seconds(run: Run) -> bool:
+    """Does its page count down to when it goes on? Longer waits are told in minutes."""
+    if run.wake_at is None:
+        return False
+    return 0 < (run.wake_at - clock.now()).total_seconds() < COUNTED_S
 
 
 def is_as_seen(user: Any, run_id: UUID, seen: str) -> bool:

@@ -52,8 +52,9 @@ def rows(request: AuthenticatedRequest) -> HttpResponse:
     filters = listing.Filters.read(request.GET)
     newest, now = request.GET.get("newest", ""), clock.now()
     shown = listing.Page.again(request.GET.getlist("id"), newest, request.user)
-    news = listing.news(filters, request.user, newest)
-    if news and not shown.runs and not filters.before:
+    if shown.runs or filters.before:
+        news = listing.news(filters, request.user, newest)
+    else:
         shown, news = listing.Page.of(filters, request.user, now), 0
     context = {"filters": filters, "page": shown, "news": news, "now": now}
     return render(request, "runs/_rows.html", context)

@@ -57,16 +57,18 @@ def pytest_collection_modifyitems(
 def _skip_what_was_not_asked_for(item: pytest.Item, config: pytest.Config) -> None:
     if item.get_closest_marker("postgres") and config.getoption("--db") == "sqlite":
         item.add_marker(pytest.mark.skip(reason="needs PostgreSQL (--db postgres)"))
-    if _asks_no_database(item) and config.getoption("--db") != "sqlite":
-        item.add_marker(pytest.mark.skip(reason="asks no database (--db sqlite)"))
+    if _is_the_same_on_any(item) and config.getoption("--db") != "sqlite":
+        item.add_marker(
+            pytest.mark.skip(reason="the same on any database (--db sqlite)")
+        )
     if _is_browser_alone(item) and config.getoption("--db") != "sqlite":
         item.add_marker(pytest.mark.skip(reason="the page is the same on SQLite"))
     if item.get_closest_marker("bench") and "bench" not in config.getoption("-m"):
         item.add_marker(pytest.mark.skip(reason="measures (-m bench)"))
 
 
-def _asks_no_database(item: pytest.Item) -> bool:
-    """Marked so, or seen by its marks and fixtures: one database is enough for it."""
+def _is_the_same_on_any(item: pytest.Item) -> bool:
+    """Marked so, or seen by its marks and fixtures, which ask for no database."""
     marks = {mark.name for mark in item.iter_markers()}
     if "once" in marks:
         return True

@@ -31,6 +31,13 @@ def test_it_answers_for_each_key_as_the_query_does():
     assert prepared.rows(ben.pk) == []
 
 
+def test_a_query_that_does_not_ask_for_its_key_is_refused():
+    prepared = Prepared(lambda key: Group.objects.values_list("pk"))
+
+    with pytest.raises(ValueError, match="its key"):
+        prepared.rows(1)
+
+
 def test_it_is_built_once_and_asks_once(django_assert_num_queries):
     built: list[int] = []
 

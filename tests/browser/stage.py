@@ -68,7 +68,10 @@ class Stage:
                 STARTS[name](self.project)
 
     def tell(self) -> Story:
-        """The story: played by the worker once, its rows are put there after that."""
+        """The story: played by the worker once, its rows are put there after that.
+
+        Its mails are there the first time only.
+        """
         if self._story is None:
             self._story = tell(self.project), self._copied("story")
         else:

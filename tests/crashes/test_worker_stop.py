@@ -20,7 +20,7 @@ from tests.support.fleet import (
 from tests.support.project import LiveProject
 from tests.support.wait import wait_until
 
-pytestmark = [pytest.mark.process, pytest.mark.once]
+pytestmark = pytest.mark.process
 
 RUNS = 8
 TURNS = 5
@@ -52,6 +52,7 @@ def test_no_stop_repeats_a_call(live_project):
         assert_well(project)
 
 
+@pytest.mark.once
 def test_a_drain_does_not_wait_for_a_slow_model(live_project):
     with fleet(live_project, number=1, delay_s=60) as made:
         project = made.project(AGENTOPS_DRAIN_S="0.5")
@@ -66,6 +67,7 @@ def test_a_drain_does_not_wait_for_a_slow_model(live_project):
         assert project.survivors() == []
 
 
+@pytest.mark.once
 def test_a_second_signal_stops_at_once(live_project):
     with fleet(live_project, number=1, delay_s=60) as made:
         project = made.project(AGENTOPS_DRAIN_S="60")
@@ -80,6 +82,7 @@ def test_a_second_signal_stops_at_once(live_project):
         assert "Traceback" not in project.log("worker")
 
 
+@pytest.mark.once
 def test_a_second_worker_in_the_same_folder_is_refused(live_project, settings):
     project = live_project(web=False, worker=False)
     settings.VAR_DIR = project.folder / "var"

@@ -163,7 +163,9 @@ def test_a_change_is_told_and_brings_the_page_its_steps(
 
     assert "Rejected by ana" in page
     assert "still here to copy" in page
-    assert (f'hx-get="{address(review, "happened")}"' in page) is brings_steps
+    again = f'hx-get="{address(review, "happened")}?version={review.version}"'
+    assert (again in page) is brings_steps
+    assert ("#after > input" in page) is brings_steps  # the line that tells how it goes
 
 
 def test_the_pane_tells_like_cases_and_notes_in_short(client, ana):

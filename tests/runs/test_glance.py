@@ -86,12 +86,23 @@ def test_times_that_go_on_are_drawn_anew_after_a_tick(
 def test_the_seconds_to_a_moment_it_waits_for_are_drawn_as_they_pass(
     watcher, run, advance_clock
 ):
-    Run.objects.filter(pk=run.pk).update(wake_at=clock.later(60))
+    Run.objects.filter(pk=run.pk).update(wake_at=clock.later(50))
     seen = seen_in(ask(watcher, run, ""))
 
     advance_clock(1)
 
     assert ask(watcher, run, seen).status_code == 200
+
+
+def test_a_longer_wait_is_told_in_minutes_and_not_drawn_each_second(
+    watcher, run, advance_clock
+):
+    Run.objects.filter(pk=run.pk).update(wake_at=clock.later(600))
+    seen = seen_in(ask(watcher, run, ""))
+
+    advance_clock(1)
+
+    assert ask(watcher, run, seen).status_code == 204
 
 
 def test_the_end_is_told_whatever_was_seen(watcher, run):

@@ -8,6 +8,7 @@ import pytest
 from django.urls import reverse
 
 from agentops import clock
+from runs.models import Run
 from tests.support.rows import make_run
 
 pytestmark = pytest.mark.django_db
@@ -135,6 +136,29 @@ def test_an_empty_list_shows_the_first_run_as_soon_as_there_is_one(as_operator):
 
     assert [shown.id for shown in answer.context["page"].runs] == [run.id]
     assert b"1 new" not in answer.content
+
+
+def test_an_empty_list_is_filled_by_a_run_that_comes_to_fit(as_operator):
+    run = make_run(created_at=clock.now() - timedelta(hours=1))
+    page = as_operator.get(reverse("runs:list"), {"errors": "1"}).context["page"]
+    Run.objects.update(had_error=True)
+    sent = {"errors": "1", "newest": page.newest}
+
+    answer = as_operator.get(reverse("runs:rows"), sent)
+
+    assert [shown.id for shown in answer.context["page"].runs] == [run.id]
+
+
+def test_the_end_of_the_list_is_not_filled_from_its_top(as_operator):
+    make_run()
+    sent = {"before": f"2020-01-01T00:00:00+00:00{NOBODY}"}
+    page = as_operator.get(reverse("runs:list"), sent)
+
+    answer = as_operator.get(reverse("runs:rows"), sent)
+
+    assert "before=2020" in page.content.decode().split('hx-trigger="every 4s"')[0]
+    assert b"No older runs" in page.content
+    assert b"No older runs" in answer.content
 
 
 def test_an_empty_list_says_how_it_fills(as_submitter):

@@ -33,7 +33,7 @@ STOP = 286
 WELL = {200, 204, STOP, 302}
 MARK = re.compile(r'name="mark" value="([^"]*)"')
 SHOWN = re.compile(
-    r'name="(mark|state|shown|lost|notes|from|seen|line)" (?:[^>]* )?value="([^"]*)"'
+    r'name="(mark|state|shown|lost|notes|newest|from|seen|line)" (?:[^>]* )?value="([^"]*)"'
 )
 ASKS = re.compile(
     r'hx-get="([^"]+)"(?: [\w-]+="[^"]*")*? hx-trigger="every (\d+)s(?:[^"]*)"'
@@ -223,8 +223,8 @@ class Submitter(Person):
 
     def visit(self) -> None:
         page = self.get("runs", "/runs/")
-        self.think(_polls(page))
         runs = RUN.findall(page)
+        self.think(_polls(page, [("id", run) for run in runs]))
         if runs:
             address = f"/runs/{self.chance.choice(runs)}/"
             self.think(_polls(self.get("run", address)))
@@ -251,10 +251,10 @@ def _rows(page: str) -> list[Poll]:
     return [Poll("/reviews/rows/", 4, sent, is_post=True)]
 
 
-def _polls(page: str) -> list[Poll]:
+def _polls(page: str, rows: Sequence[tuple[str, str]] = ()) -> list[Poll]:
     """What the markup of a page asks by itself, with what the page shows."""
     page = html.unescape(page)
-    shown = SHOWN.findall(page)
+    shown = [*SHOWN.findall(page), *rows]
     return [Poll(address, float(every), shown) for address, every in ASKS.findall(page)]
 
 

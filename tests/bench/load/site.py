@@ -73,11 +73,12 @@ def _let_pages_go_first(project: LiveProject) -> None:
     Where Linux groups processes by session, nice counts within the group alone, and
     the group has a nice of its own.
     """
-    for process in project.tree("worker"):
+    tree = project.tree("worker")
+    for process in tree:
         process.nice(WORKER_NICE)
-        group = Path(f"/proc/{process.pid}/autogroup")
-        if group.exists():
-            group.write_text(str(WORKER_NICE))
+    group = Path(f"/proc/{tree[0].pid}/autogroup")
+    if group.exists():
+        group.write_text(str(WORKER_NICE))
 
 
 def _people(operators: int, submitters: int) -> None:
