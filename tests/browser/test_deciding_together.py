@@ -88,6 +88,30 @@ def test_the_button_goes_when_it_is_too_late(
     assert Effect.objects.filter(run=parked.run, status="done").count() == 1
 
 
+def test_a_page_that_stays_open_follows_all_second_thoughts(
+    chromium: Browser, project: LiveProject, parked: Review
+) -> None:
+
+    with (
+        visit(chromium, project, "operator") as page,
+        visit(chromium, project, "admin") as watching,
+    ):
+        open_item(watching, parked)
+        changed = watching.locator("#changed")
+        open_item(page, parked)
+        approve_by_keyboard(page)
+        expect(changed).to_contain_text("Approved by operator", timeout=A_WHILE_MS)
+        page.keyboard.press("z")
+        expect(changed).to_contain_text("This has changed", timeout=A_WHILE_MS)
+        window(1)
+        approve_by_keyboard(page)
+
+        expect(changed).to_contain_text("Approved by operator", timeout=A_WHILE_MS)
+        expect(watching.locator("#happened")).to_contain_text(
+            "Sent to", timeout=A_WHILE_MS
+        )
+
+
 def test_it_is_taken_back_without_script(
     chromium: Browser, project: LiveProject, parked: Review
 ) -> None:

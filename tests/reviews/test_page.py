@@ -163,7 +163,7 @@ def test_a_change_is_told_and_brings_the_page_its_steps(
 
     assert "Rejected by ana" in page
     assert "still here to copy" in page
-    again = f'hx-get="{address(review, "happened")}?version={review.version}"'
+    again = f'id="steps-of-{review.version}" hx-get="{address(review, "happened")}"'
     assert (again in page) is brings_steps
     assert ("#after > input" in page) is brings_steps  # the line that tells how it goes
 
