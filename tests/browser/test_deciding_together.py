@@ -102,6 +102,7 @@ def test_a_page_that_stays_open_follows_all_second_thoughts(
         approve_by_keyboard(page)
         expect(changed).to_contain_text("Approved by operator", timeout=A_WHILE_MS)
         page.keyboard.press("z")
+        page.get_by_text("Taken back. Nothing was carried out").wait_for()
         expect(changed).to_contain_text("This has changed", timeout=A_WHILE_MS)
         window(1)
         approve_by_keyboard(page)
