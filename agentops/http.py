@@ -94,6 +94,11 @@ def number(text: str) -> int:
     return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
+def number_or_none(text: str) -> int | None:
+    """The same, in the digits of ASCII alone; None for all else."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
+
+
 def words(text: str, most: int) -> str:
     """Text to look for, at most so long; NUL, which PostgreSQL refuses, is left out."""
     return text.replace("\x00", "").strip()[:most]

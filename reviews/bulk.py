@@ -19,6 +19,7 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError
 
 from agentops import clock
+from agentops.http import number
 from reviews import inbox, rights, services
 from reviews.decisions import registry
 from reviews.models import Decision, Review
@@ -68,9 +69,8 @@ class Item:
         """From a form; an id alone has version 0, which fits no item."""
         name, _, rest = text.partition(":")
         version, _, digest = rest.partition(":")
-        is_number = version.isdecimal() and len(version) < 10
         try:
-            return cls(UUID(name), int(version) if is_number else 0, digest[:64])
+            return cls(UUID(name), number(version), digest[:64])
         except ValueError:
             return None
 

@@ -125,15 +125,17 @@ def whole(review: Review, user: User, filters: Filters | None = None) -> dict[st
     filters = filters or Filters()
     context = of(review, user, is_whole=True)
     now = context["now"]
-    return context | {
-        "filters": filters,
-        "came_from": saved_views.find(filters.view, user, now).title,
-        "near": inbox.neighbours(user, review, filters, now),
-        "notes": notes.of(review),
-        "doing": standing.doing(review.run, _last(context["entries"])),
-        "waits": to_decide(review),
-        "edited": _edited(review, context["row"].decision),
-    }
+    return (
+        context
+        | _stands(review, context["entries"])
+        | {
+            "filters": filters,
+            "came_from": saved_views.find(filters.view, user, now).title,
+            "near": inbox.neighbours(user, review, filters, now),
+            "notes": notes.of(review),
+            "edited": _edited(review, context["row"].decision),
+        }
+    )
 
 
 def _edited(review: Review, decision: Decision | None) -> list[Change]:
@@ -155,8 +157,14 @@ def to_decide(review: Review) -> Review | None:
     return Review.objects.open().filter(run=review.run).only("pk").first()
 
 
-def _last(entries: list[timeline.Entry]) -> Step | None:
-    return entries[-1].step if entries else None
+def _stands(review: Review, entries: list[timeline.Entry]) -> dict[str, Any]:
+    """What the line says that tells of the run after a decision."""
+    run, last = review.run, entries[-1].step if entries else None
+    return {
+        "run_chip": standing.chip(run),
+        "doing": standing.doing(run, last),
+        "waits": to_decide(review),
+    }
 
 
 def of(review: Review, user: User, *, is_whole: bool = False) -> dict[str, Any]:
@@ -203,7 +211,6 @@ def of(review: Review, user: User, *, is_whole: bool = False) -> dict[str, Any]:
         "cases": cases,
         "in_favour": like.in_favour(cases, review),
         "meters": standing.meters(run),
-        "run_chip": standing.chip(run),
         "undo_s": undo.left_s(row.decision, user, now),
         "now": now,
     }
@@ -235,12 +242,7 @@ def goes_on(review: Review, first: int | None) -> dict[str, Any]:
     """
     run = review.run
     entries = entries_of(run, run_page.newest(run, first))
-    return happened(run, entries) | {
-        "review": review,
-        "run_chip": standing.chip(run),
-        "doing": standing.doing(run, _last(entries)),
-        "waits": to_decide(review),
-    }
+    return happened(run, entries) | _stands(review, entries) | {"review": review}
 
 
 def happened(run: Run, entries: list[timeline.Entry]) -> dict[str, Any]:

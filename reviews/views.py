@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 from django_htmx.http import HttpResponseStopPolling
 
 from agentops import clock
-from agentops.http import AuthenticatedRequest, polled, signed_in
+from agentops.http import AuthenticatedRequest, number_or_none, polled, signed_in
 from reviews import access, claims, glance, page
 from reviews.filters import Filters
 from reviews.models import Review
@@ -70,13 +70,9 @@ def happened(request: AuthenticatedRequest, review_id: UUID) -> HttpResponse:
     if glance.is_run_as_seen(request.user, review_id, asked.get("seen", "")):
         return HttpResponse(status=NO_CONTENT)
     review = access.review_for(request.user, review_id)
-    context = page.goes_on(review, _number(asked.get("from", "")))
+    context = page.goes_on(review, number_or_none(asked.get("from", "")))
     context["has_line"] = "line" in asked
     answer = render(request, "reviews/_goes_on.html", context)
     if context["is_active"]:
         return answer
     return HttpResponseStopPolling(answer.content)
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.http import HttpResponseClientRefresh, HttpResponseStopPolling
 
 from agentops import clock, typed
-from agentops.http import AuthenticatedRequest, polled, signed_in
+from agentops.http import AuthenticatedRequest, number_or_none, polled, signed_in
 from agentops.pages import problem
 from runs import expectation, forking, glance, listing, metrics, page, services
 from runs.errors import BadInput, NotPermitted, Stale
@@ -171,7 +171,7 @@ def live(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
     if glance.is_as_seen(request.user, run_id, request.GET.get("seen", "")):
         return HttpResponse(status=NO_CONTENT)
     run = _run(request, run_id)
-    first = _number(request.GET.get("from", ""))
+    first = number_or_none(request.GET.get("from", ""))
     context = _context(request, run, first) | {"is_fragment": True}
     response = render(request, "runs/_run.html", context)
     if not RunState(run.state).is_active:
@@ -196,7 +196,7 @@ def watch(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
 def steps(request: AuthenticatedRequest, run_id: UUID) -> HttpResponse:
     """The steps before the one named by `before`, for histories of any length."""
     run = _run(request, run_id)
-    context = page.earlier(run, _number(request.GET.get("before", "")))
+    context = page.earlier(run, number_or_none(request.GET.get("before", "")))
     context["may_fork"] = page.may_fork(run, request.user)
     name = "runs/_steps.html" if request.htmx else "runs/steps.html"
     return render(request, name, context)
@@ -296,10 +296,6 @@ def _context(
     figures = metrics.summary(run) if rests else None
     shown = page.of(run, request.user, first)
     return shown | {"figures": figures, "cancel": CancelForm()}
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
 
 
 def _find(request: AuthenticatedRequest, text: str) -> Run | None:
